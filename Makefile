@@ -1,0 +1,41 @@
+# Every target sets up what it needs in a local virtual environment, .venv.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+# One thread: benchmarks are ratios, and small matrices are faster without threads.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+
+.PHONY: help setup demo test bench lint docs clean
+
+help:  ## Show what there is
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $(READY)
+
+setup: $(READY)  ## Make the virtual environment
+
+demo: $(READY)  ## Explain refused rows of the synthetic data; writes demo/index.html
+	$(ONE_THREAD) $(BIN)/robust-recourse demo --out demo
+
+test: $(READY)  ## Run all tests and doctests
+	$(ONE_THREAD) $(BIN)/pytest -n 2
+
+bench: $(READY)  ## Measure speed, as ratios within one run
+	$(ONE_THREAD) $(BIN)/python benchmarks/run.py
+
+lint: $(READY)  ## Check style, types and layers
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+docs: $(READY)  ## Build the documentation, warnings as errors; open docs/_build/html/index.html
+	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+
+clean:  ## Remove everything that was made
+	rm -rf $(VENV) demo docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

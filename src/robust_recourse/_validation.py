@@ -1,0 +1,111 @@
+"""Checks of arguments: each raises at once and names the argument, the row and what to do."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robust_recourse._typing import BoolArray, FloatArray
+
+
+def check_real(value: float, name: str, *, minimum: float = -math.inf, strict: bool = False) -> float:
+    """Return `value` as a finite float of at least (`strict`: more than) `minimum`."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be a real number, got {value!r}.")
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError(f"{name} must be finite, got {number}.")
+    if number < minimum or (strict and number == minimum):
+        relation = "greater than" if strict else "at least"
+        raise ValueError(f"{name} must be {relation} {minimum:g}, got {number:g}.")
+    return number
+
+
+def check_integer(value: int, name: str, *, minimum: int) -> int:
+    """Return `value` as an int of at least `minimum`."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name} must be an integer, got {value!r}.")
+    if value < minimum:
+        raise ValueError(f"{name} must be at least {minimum}, got {value}.")
+    return int(value)
+
+
+def check_choice(value: str, name: str, choices: Sequence[str]) -> str:
+    """Return `value` if it is one of `choices`."""
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
+    return value
+
+
+def check_distances(values: ArrayLike, name: str) -> FloatArray:
+    """Return `values` as finite, non-negative floats of any shape."""
+    array = np.asarray(values, dtype=float)
+    bad = ~(np.isfinite(array) & (array >= 0.0))
+    if bad.any():
+        where = tuple(int(i) for i in np.argwhere(bad)[0])
+        raise ValueError(f"{name} must be finite and non-negative, got {array[where]} at index {where}.")
+    return array
+
+
+def check_matrix(values: ArrayLike, name: str, *, width: int | None = None) -> FloatArray:
+    """Return `values` as a finite, non-empty float matrix, of `width` columns if given."""
+    try:
+        array = np.asarray(values, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} must be numeric: {error}. Encode text and categories as numbers first.") from error
+    if array.ndim != 2:
+        hint = f" Reshape a single row with {name}.reshape(1, -1)." if array.ndim == 1 else ""
+        raise ValueError(f"{name} must be two-dimensional (rows, columns), got {array.ndim} dimension(s).{hint}")
+    if width is not None and array.shape[1] != width:
+        raise ValueError(f"{name} must have {width} columns, got {array.shape[1]}.")
+    if array.shape[0] == 0 or array.shape[1] == 0:
+        raise ValueError(f"{name} is empty: its shape is {array.shape}, at least one row and one column are needed.")
+    bad = ~np.isfinite(array)
+    if bad.any():
+        row, column = (int(i) for i in np.argwhere(bad)[0])
+        others = int(bad.any(axis=1).sum()) - 1
+        more = f" ({others} more row(s) have such values)" if others else ""
+        raise ValueError(f"{name} must be finite, got {array[row, column]} in row {row}, column {column}{more}.")
+    return array
+
+
+def check_vector(values: ArrayLike, name: str, *, width: int | None = None) -> FloatArray:
+    """Return `values` as a finite float vector, of length `width` if given."""
+    array = np.asarray(values, dtype=float)
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be one-dimensional, got {array.ndim} dimension(s).")
+    if width is not None and len(array) != width:
+        raise ValueError(f"{name} must have {width} entries, got {len(array)}.")
+    if not np.isfinite(array).all():
+        index = int(np.flatnonzero(~np.isfinite(array))[0])
+        raise ValueError(f"{name} must be finite, got {array[index]} at index {index}.")
+    return array
+
+
+def check_labelled_samples(samples: ArrayLike, labels: ArrayLike) -> tuple[FloatArray, BoolArray]:
+    """Return samples and which of them are accepted; both classes must occur."""
+    matrix = check_matrix(samples, "samples")
+    array = np.asarray(labels)
+    if array.shape != (len(matrix),):
+        raise ValueError(f"labels must have one entry for each of the {len(matrix)} samples, got shape {array.shape}.")
+    accepted = array == 1
+    if not (accepted | (array == 0)).all():
+        raise ValueError(f"labels must be 0 or 1, got {array[~(accepted | (array == 0))][0]!r}.")
+    if accepted.all() or not accepted.any():
+        raise ValueError(f"labels must hold both classes, got only {int(accepted[0])}: the odds are not defined.")
+    return matrix, accepted
+
+
+def check_seed(random_state: int | np.random.Generator | np.random.RandomState | None) -> int:
+    """Return a seed in [0, 2**63); drawn anew for None, from the generator if one is given."""
+    if random_state is None:
+        return int(np.random.default_rng().integers(2**63))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    return check_integer(random_state, "random_state", minimum=0)

@@ -1,0 +1,174 @@
+r"""Tables of the profiles: the fast path of the worst-case odds.
+
+A profile is solved exactly at the nodes of a mesh and interpolated by the cubic that agrees with it in
+value and slope at both ends of every cell (cubic Hermite). The mesh is uniform on *pieces*, so that a cell
+is found by arithmetic; every distance at which the profile is not smooth ends a piece, and pieces are
+refined until the interpolant agrees with the exact profile in the middle of each cell. In units of
+:math:`\sigma` the error is at most :data:`TOLERANCE` times :math:`\max(1, |\cdot|)`, in value and in slope.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
+from typing import NamedTuple
+
+import numpy as np
+
+from robust_recourse._typing import FloatArray
+from robust_recourse.math import profiles
+from robust_recourse.math.profiles import Branch, Profile
+
+__all__ = ["TOLERANCE", "ProfileTable", "optimistic_table", "pessimistic_table"]
+
+TOLERANCE = 1e-8
+"""Largest relative interpolation error of a table, in value and in slope."""
+
+# The slope of a cubic interpolant is worst at this part of a cell; its value, in the middle, is then at most
+# 2.25 times as bad as there.
+_PROBE = (3.0 - 3.0**0.5) / 6.0
+_ACCEPTED = 0.4 * TOLERANCE
+_FIRST_REACH = 4.0
+_FEWEST_CELLS, _MOST_CELLS = 32, 1024
+_SHORTEST_PIECE = 1e-6
+_BLOCK = 8192
+
+
+class _Piece(NamedTuple):
+    start: float
+    stop: float
+    cubic: FloatArray  # (4, n_cells): coefficients in the local coordinate of each cell, constant first
+
+    @property
+    def n_cells(self) -> int:
+        return self.cubic.shape[1]
+
+
+class ProfileTable:
+    """Interpolates a profile in units of the smoothing; grows when a distance leaves it.
+
+    Parameters
+    ----------
+    branches : sequence of Branch
+        The exact profile, smooth from the start of each branch to the start of the next.
+    """
+
+    def __init__(self, branches: Sequence[Branch]) -> None:
+        self._solve_last = branches[-1].solve
+        starts = [branch.start for branch in branches]
+        stops = [*starts[1:], max(_FIRST_REACH, 2.0 * starts[-1])]
+        self._pieces: list[_Piece] = []
+        for branch, stop in zip(branches, stops, strict=True):
+            self._pieces += _interpolate(branch.solve, branch.start, stop)
+        self._index()
+
+    @property
+    def reach(self) -> float:
+        """Largest distance that the table covers now."""
+        return self._pieces[-1].stop
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells of the table now."""
+        return sum(piece.n_cells for piece in self._pieces)
+
+    def __call__(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return value and slope at the distances `x`, one-dimensional and in units of the smoothing."""
+        if x.size and float(x.max()) >= self.reach:
+            self._extend(float(x.max()))
+        value, slope = np.empty_like(x), np.empty_like(x)
+        for first in range(0, len(x), _BLOCK):
+            block = slice(first, first + _BLOCK)
+            self._evaluate(x[block], value[block], slope[block])
+        return value, slope
+
+    def _evaluate(self, x: FloatArray, value: FloatArray, slope: FloatArray) -> None:
+        piece = (x >= self._starts[1]).astype(np.intp) if len(self._starts) > 1 else np.zeros(len(x), dtype=np.intp)
+        for start in self._starts[2:]:
+            piece += x >= start
+        per_unit = self._per_unit.take(piece)
+        u = (x - self._starts.take(piece)) * per_unit
+        cell = u.astype(np.intp)
+        u -= cell
+        cell += self._offset.take(piece)
+        c0, c1, c2, c3 = (row.take(cell) for row in self._cubic)
+        np.multiply(c3, u, out=value)
+        value += c2
+        value *= u
+        value += c1
+        value *= u
+        value += c0
+        c3 *= 3.0
+        c3 *= u
+        c2 *= 2.0
+        c3 += c2
+        c3 *= u
+        c3 += c1
+        np.multiply(c3, per_unit, out=slope)
+
+    def _extend(self, largest: float) -> None:
+        while self.reach <= largest:
+            self._pieces += _interpolate(self._solve_last, self.reach, 2.0 * self.reach)
+        self._index()
+
+    def _index(self) -> None:
+        self._starts = np.array([piece.start for piece in self._pieces])
+        cells = np.array([piece.n_cells for piece in self._pieces])
+        self._per_unit = cells / np.array([piece.stop - piece.start for piece in self._pieces])
+        # Rounding may put the last distance of a piece one past its last cell: there it finds the same cubic again.
+        guarded = [np.append(piece.cubic, _next_cell(piece.cubic[:, -1:]), axis=1) for piece in self._pieces]
+        self._offset = np.cumsum(cells + 1) - (cells + 1)
+        self._cubic = np.concatenate(guarded, axis=1)
+
+
+@lru_cache(maxsize=128)
+def optimistic_table(epsilon: float) -> ProfileTable:
+    """Return the cached table of the optimistic profile for ``epsilon`` in units of ``sigma``."""
+    solve = partial(profiles._optimistic, e=epsilon)
+    return ProfileTable([Branch(start, solve) for start in sorted({0.0, epsilon, epsilon + 1.0})])
+
+
+@lru_cache(maxsize=128)
+def pessimistic_table(epsilon: float, p: int) -> ProfileTable:
+    """Return the cached table of the pessimistic profile for ``epsilon`` in units of ``sigma``."""
+    return ProfileTable(profiles.pessimistic_branches(epsilon, p))
+
+
+def _interpolate(solve: Callable[[FloatArray], Profile], start: float, stop: float) -> list[_Piece]:
+    """Cover an interval with as few cells as the tolerance allows, in halves where it needs many."""
+    n_cells = _FEWEST_CELLS
+    while n_cells <= _MOST_CELLS:
+        nodes = np.linspace(start, stop, n_cells + 1)
+        width = (stop - start) / n_cells
+        at_nodes = solve(nodes)
+        piece = _Piece(start, stop, _hermite(at_nodes.value, at_nodes.slope * width))
+        excess = _error(piece, solve(nodes[:-1] + _PROBE * width)) / _ACCEPTED
+        if excess <= 1.0 or stop - start <= _SHORTEST_PIECE * stop:
+            return [piece]
+        # The slope, the worse of the two, is of third order.
+        n_cells = int(n_cells * max(1.1 * excess ** (1.0 / 3.0), 1.25)) + 1
+    middle = 0.5 * (start + stop)
+    return _interpolate(solve, start, middle) + _interpolate(solve, middle, stop)
+
+
+def _error(piece: _Piece, exact: Profile) -> float:
+    c0, c1, c2, c3 = piece.cubic
+    value = ((c3 * _PROBE + c2) * _PROBE + c1) * _PROBE + c0
+    slope = ((3.0 * c3 * _PROBE + 2.0 * c2) * _PROBE + c1) * piece.n_cells / (piece.stop - piece.start)
+    return max(
+        float(np.max(np.abs(approximate - true) / np.maximum(1.0, np.abs(true))))
+        for approximate, true in ((value, exact.value), (slope, exact.slope))
+    )
+
+
+def _next_cell(cubic: FloatArray) -> FloatArray:
+    """Coefficients of the same cubics in the coordinate of the next cell."""
+    c0, c1, c2, c3 = cubic
+    return np.stack([c0 + c1 + c2 + c3, c1 + 2.0 * c2 + 3.0 * c3, c2 + 3.0 * c3, c3])
+
+
+def _hermite(value: FloatArray, slope: FloatArray) -> FloatArray:
+    """Coefficients, constant first, of the cubics on unit cells with these values and slopes at their ends."""
+    rise = np.diff(value)
+    first, second = slope[:-1], slope[1:]
+    return np.stack([value[:-1], first, 3.0 * rise - 2.0 * first - second, first + second - 2.0 * rise])

@@ -1,0 +1,1 @@
+"""The recourse methods, one file each."""

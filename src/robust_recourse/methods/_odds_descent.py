@@ -1,0 +1,181 @@
+"""From boundary points to verified recourses, for the rows of one chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+
+from robust_recourse._typing import BoolArray, FloatArray, IntArray
+from robust_recourse.math.descent import minimise
+from robust_recourse.math.limits import Limits
+from robust_recourse.math.odds import Inner, OddsObjective, Scales
+from robust_recourse.math.projections import project, settle, weighted_cost
+from robust_recourse.result import Recourse, Status
+from robust_recourse.sampling.neighbourhood import MOST_GROWTHS, Neighbourhood, Neighbourhoods
+from robust_recourse.sampling.oracle import Oracle
+
+__all__ = ["SOLVERS", "Problem", "Solver", "descend", "verify"]
+
+Solver = Literal["exact", "first-order"]
+SOLVERS: tuple[Solver, ...] = get_args(Solver)
+
+_INNER: dict[Solver, Inner] = {"exact": "table", "first-order": "first-order"}
+
+_REASONS = {
+    Status.OK: "The recourse minimises the worst-case odds within its budget.",
+    Status.NOT_CONVERGED: "The descent reached its cap of iterations; the recourse is accepted but may be improved.",
+    Status.FELL_BACK: "The model refuses the end of the descent; this is the best iterate that it accepts.",
+    Status.ONE_CLASS: (
+        f"All samples around the boundary point got the same label, even after {MOST_GROWTHS} doublings of the "
+        "sampling radius; this is the boundary point. Try a larger sampling_radius or n_samples."
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Instances with a boundary point and what bounds their recourse.
+
+    *Points* have the columns that may change, *rows* have all columns.
+    """
+
+    oracle: Oracle
+    owners: IntArray  # (m,): the instances' numbers for the oracle
+    x0: FloatArray  # (m, p_all)
+    free: BoolArray  # (p_all,)
+    limits: Limits  # of all columns
+    boundary: FloatArray  # (m, p): points
+    around: Neighbourhoods
+    budget: FloatArray  # (m,)
+
+    def embed(self, points: FloatArray, which: IntArray) -> FloatArray:
+        """Put points of the instances `which` back among all columns."""
+        rows = self.x0[which]
+        rows[:, self.free] = points
+        return rows
+
+    def projection(self, group: IntArray) -> Callable[[FloatArray, IntArray], FloatArray]:
+        """Return the projection of points onto the feasible sets of a group of instances."""
+        limits, x0, budget = self.limits.take(self.free), self.x0[group][:, self.free], self.budget[group]
+        lower, upper = limits.box(x0)
+        return lambda y, rows: project(y, x0[rows], limits.weights, budget[rows], lower[rows], upper[rows])
+
+    def settle(self, points: FloatArray, which: IntArray) -> FloatArray:
+        """Return rows that keep bounds and budget to the last bit, with all columns counted."""
+        x0 = self.x0[which]
+        rows, budget = self.embed(points, which), self.budget[which]
+        return settle(rows, x0, self.limits.weights, budget, *self.limits.box(x0))
+
+    def ask(self, rows: FloatArray, which: IntArray) -> BoolArray:
+        """Ask the model about rows of the instances `which`."""
+        return self.oracle(rows[:, self.free], self.owners[which])
+
+
+class Ends(NamedTuple):
+    """Where the descents ended."""
+
+    log_odds: FloatArray
+    status: np.ndarray[tuple[int], np.dtype[np.object_]]
+    paths: list[FloatArray]
+    scales: list[Scales | None]
+
+
+def descend(problem: Problem, solver: Solver, scales_of: Callable[[float], Scales]) -> Ends:
+    """Minimise the worst-case odds from the boundary points; a grown neighbourhood has scales of its own."""
+    m, p = problem.boundary.shape
+    around = problem.around
+    ends = Ends(
+        log_odds=np.full(m, np.nan),
+        status=np.full(m, Status.ONE_CLASS, dtype=object),
+        paths=[problem.boundary[i : i + 1] for i in range(m)],
+        scales=[None] * m,
+    )
+    for radius in np.unique(around.radius[around.two_classes]):
+        group = np.flatnonzero(around.two_classes & (around.radius == radius))
+        scales = scales_of(float(radius))
+        objective, projection = _objective(around, group, solver, scales), problem.projection(group)
+        boundary = problem.boundary[group]
+        start, jumped = _start(objective, projection, boundary, around, group)
+        found = minimise(objective, projection, start, length=scales.sigma)
+        ends.log_odds[group] = found.value
+        ends.status[group] = np.where(found.converged, Status.OK, Status.NOT_CONVERGED)
+        for j, i in enumerate(group):
+            ends.scales[i] = scales
+            ends.paths[i] = np.concatenate([boundary[j : j + 1], found.path(j)]) if jumped[j] else found.path(j)
+    return ends
+
+
+def verify(problem: Problem, ends: Ends, solver: Solver, seed: int) -> list[Recourse]:
+    """Ask the model about what will be returned, after the last rounding; go back along the path if it refuses."""
+    every = np.arange(len(problem.boundary))
+    last = np.array([path[-1] for path in ends.paths]).reshape(problem.boundary.shape)
+    x = problem.settle(last, every)
+    valid = problem.ask(x, every)
+    for i in np.flatnonzero(~valid):
+        path = ends.paths[i]
+        iterates = problem.settle(path, np.full(len(path), i))
+        # The descent is monotone, so the last accepted iterate is the best; the first, the boundary point, is accepted.
+        accepted = np.flatnonzero(problem.ask(iterates, np.full(len(path), i)))
+        if len(accepted):
+            x[i], valid[i], ends.status[i] = iterates[accepted[-1]], True, Status.FELL_BACK
+            scales = ends.scales[i]
+            if scales is not None:
+                objective = _objective(problem.around, every[i : i + 1], solver, scales)
+                ends.log_odds[i] = objective(x[i : i + 1, problem.free]).value[0]
+    boundary = problem.embed(problem.boundary, every)
+    cost = weighted_cost(x, problem.x0, problem.limits.weights)
+    return [
+        Recourse(
+            x0=problem.x0[i],
+            x=x[i],
+            boundary=boundary[i],
+            cost=float(cost[i]),
+            budget=float(problem.budget[i]),
+            valid=bool(valid[i]),
+            status=ends.status[i],
+            reason=_REASONS[ends.status[i]],
+            log_worst_case_odds=float(ends.log_odds[i]),
+            n_queries=1 + int(problem.oracle.n_queries[problem.owners[i]]),
+            path=problem.embed(ends.paths[i], np.full(len(ends.paths[i]), i)),
+            neighbourhood=Neighbourhood(
+                x0=problem.x0[i],
+                free=problem.free,
+                centre=boundary[i],
+                radius=float(problem.around.radius[i]),
+                accepted=problem.around.accepted[i],
+                seed=seed,
+            ),
+            scales=ends.scales[i],
+        )
+        for i in every
+    ]
+
+
+def _start(
+    objective: OddsObjective,
+    projection: Callable[[FloatArray, IntArray], FloatArray],
+    boundary: FloatArray,
+    around: Neighbourhoods,
+    group: IntArray,
+) -> tuple[FloatArray, BoolArray]:
+    """Choose where to descend from: the boundary point, or a jump from it towards the accepted samples.
+
+    The odds have many local minima. A jump of the neighbourhood's diameter, along the line through the centres of
+    the two classes and back onto the feasible set, lands in a better basin most of the time.
+    """
+    samples, accepted = around.samples[group], around.accepted[group]
+    n_accepted = accepted.sum(axis=1)[:, None]
+    total, inside = samples.sum(axis=1), np.einsum("mn,mnp->mp", accepted.astype(float), samples)
+    ahead = inside / n_accepted - (total - inside) / (accepted.shape[1] - n_accepted)
+    ahead /= np.sqrt((ahead**2).sum(axis=1, keepdims=True)) + np.finfo(float).tiny
+    every = np.arange(len(group))
+    jump = projection(boundary + 2.0 * around.radius[group, None] * ahead, every)
+    jumped = objective(jump).value < objective(boundary).value
+    return np.where(jumped[:, None], jump, boundary), jumped
+
+
+def _objective(around: Neighbourhoods, group: IntArray, solver: Solver, scales: Scales) -> OddsObjective:
+    return OddsObjective(around.samples[group], around.accepted[group], scales, _INNER[solver])

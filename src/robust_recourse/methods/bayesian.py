@@ -1,0 +1,245 @@
+r"""Bayesian recourse and its robust counterpart.
+
+.. math::
+    \min_x \; \max_{Q_0 \in B_{\varepsilon_0},\, Q_1 \in B_{\varepsilon_1}}
+    \frac{\gamma_0\, Q_0(X = x)}{\gamma_1\, Q_1(X = x)}
+    \quad\text{s.t.}\quad \sum_k w_k |x_k - x_{0k}| \le \delta,\; x \in \text{action set},
+
+with Wasserstein balls :math:`B` of Gaussian mixtures around the labelled samples of a neighbourhood of the
+boundary point (problem "dro" of the paper; with both radii 0 the KDE-Bayesian recourse).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from robust_recourse._typing import FloatArray
+from robust_recourse._validation import check_choice, check_integer, check_real
+from robust_recourse.actions import ActionSet
+from robust_recourse.math.odds import Scales
+from robust_recourse.math.projections import weighted_cost
+from robust_recourse.methods._base import Chunk, RecourseMethod
+from robust_recourse.methods._odds_descent import SOLVERS, Problem, Solver, descend, verify
+from robust_recourse.result import Recourse, Status
+from robust_recourse.sampling.boundary import find_boundary
+from robust_recourse.sampling.diameter import diameter
+from robust_recourse.sampling.neighbourhood import sample_neighbourhoods
+from robust_recourse.sampling.oracle import Oracle
+
+__all__ = ["BayesianRecourse", "RobustBayesianRecourse"]
+
+RandomState = int | np.random.Generator | np.random.RandomState | None
+
+_SIGMA, _EPSILON = 0.25, 0.1  # defaults, in sampling radii
+_SAMPLE_ENTRIES = 4_000_000  # numbers in the samples of a chunk
+
+
+class _Bayesian(RecourseMethod):
+    """The common part: everything but where the ambiguity radii come from."""
+
+    sigma: float | None
+    delta_plus: float
+    target_odds: float | None
+    n_neighbors: int
+    n_samples: int
+    sampling_radius: float
+    radius_unit: Literal["absolute", "diameter"]
+    solver: Solver
+
+    def _epsilons(self) -> tuple[float | None, float | None]:
+        raise NotImplementedError
+
+    def _check_parameters(self) -> None:
+        for name, value in zip(("epsilon_0", "epsilon_1"), self._epsilons(), strict=True):
+            if value is not None:
+                check_real(value, name, minimum=0.0)
+        if self.sigma is not None:
+            check_real(self.sigma, "sigma", minimum=0.0, strict=True)
+        check_real(self.delta_plus, "delta_plus", minimum=0.0)
+        check_real(self.sampling_radius, "sampling_radius", minimum=0.0, strict=True)
+        check_choice(self.radius_unit, "radius_unit", ("absolute", "diameter"))
+        check_choice(self.solver, "solver", SOLVERS)
+        check_integer(self.n_neighbors, "n_neighbors", minimum=1)
+        check_integer(self.n_samples, "n_samples", minimum=2)
+        if self.target_odds is not None:
+            raise NotImplementedError(
+                "target_odds (the cheapest recourse with promised odds) is not available yet. "
+                "Leave it None and set delta_plus, the budget beyond the boundary point."
+            )
+
+    def _learn(self, table: FloatArray) -> None:
+        self.radius_ = float(self.sampling_radius)
+        if self.radius_unit == "diameter":
+            mutable = self.limits_.rises | self.limits_.falls
+            across = diameter(table[:, mutable]) if mutable.any() else 0.0
+            if across == 0.0:
+                raise ValueError("X has diameter 0 in the columns that may change; use radius_unit='absolute'.")
+            self.radius_ *= across
+        self.scales_ = self._scales(self.radius_)
+
+    def _scales(self, radius: float) -> Scales:
+        """Smoothing and ambiguity radii that belong to a sampling radius."""
+        sigma = _SIGMA * radius if self.sigma is None else float(self.sigma)
+        epsilons = (_EPSILON * radius if value is None else float(value) for value in self._epsilons())
+        return Scales(sigma, *epsilons)
+
+    def _rows_at_once(self, n_free: int) -> int:
+        return _SAMPLE_ENTRIES // (self.n_samples * n_free)
+
+    def _explain_chunk(self, chunk: Chunk) -> list[Recourse]:
+        oracle = Oracle(self._predictor("X"), chunk.x0, chunk.rows, chunk.free)
+        points, limits = chunk.x0[:, chunk.free], self.limits_.take(chunk.free)
+        boundary = find_boundary(oracle, points, self.candidates_[:, chunk.free], limits, self.n_neighbors)
+        held = np.flatnonzero(boundary.found)
+        x0, centres = chunk.x0[held], boundary.x[held]
+        around = sample_neighbourhoods(oracle, held, x0, centres, self.radius_, self.n_samples, self.seed_)
+        whole = x0.copy()
+        whole[:, chunk.free] = centres
+        budget = weighted_cost(whole, x0, self.limits_.weights) + self.delta_plus
+        problem = Problem(oracle, held, x0, chunk.free, self.limits_, centres, around, budget)
+        ends = descend(problem, self.solver, self._scales)
+        recourses = dict(zip(held, verify(problem, ends, self.solver, self.seed_), strict=True))
+        reason = (
+            f"None of the {len(self.candidates_)} accepted training rows, moved into the action set of this row, "
+            "is accepted by the model. Allow more columns to change, or wider bounds."
+        )
+        return [
+            recourses[i]
+            if i in recourses
+            else Recourse.missing(chunk.x0[i], Status.NO_CANDIDATE, reason, 1 + int(oracle.n_queries[i]))
+            for i in range(len(chunk.x0))
+        ]
+
+
+class RobustBayesianRecourse(_Bayesian):
+    """Recourse with the least worst-case posterior odds of refusal within a budget.
+
+    Parameters
+    ----------
+    model : object or callable
+        Anything with ``predict`` or ``predict_proba``, or a callable: labels in {0, 1}, 1 being favourable, or
+        probabilities of the favourable class. It is called with many rows at a time.
+    actions : ActionSet, optional
+        What may change; everything if None.
+    epsilon_0, epsilon_1 : float, optional
+        Ambiguity radii of the refused and of the accepted samples; None for 0.1 sampling radii.
+    sigma : float, optional
+        Smoothing; None for 0.25 sampling radii.
+    delta_plus : float
+        Budget beyond the cost of the boundary point.
+    target_odds : None
+        Reserved for the cheapest recourse with promised odds, which is not available yet.
+    n_neighbors : int
+        Number of accepted training rows towards which the boundary is searched.
+    n_samples : int
+        Number of samples in a neighbourhood.
+    sampling_radius : float
+        Radius of the neighbourhood.
+    radius_unit : {"absolute", "diameter"}
+        Whether that is a length, or a multiple of the diameter of the training rows.
+    solver : {"exact", "first-order"}
+        Exact profiles, or the paper's Algorithm 1 for the inner problems.
+    random_state : int, Generator, RandomState or None
+        Seed. With the same one a row gets the same recourse, bit for bit, whatever it is explained with.
+    n_jobs : int, optional
+        Number of processes.
+
+    Attributes
+    ----------
+    candidates_ : ndarray
+        The accepted training rows.
+    radius_ : float
+        The sampling radius as a length.
+    scales_ : Scales
+        Smoothing and ambiguity radii.
+
+    References
+    ----------
+    .. [1] T.-D. H. Nguyen, N. Bui, D. Nguyen, M.-C. Yue and V. A. Nguyen, "Robust Bayesian Recourse", UAI 2022.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).uniform(-1, 1, (500, 2))
+    >>> method = RobustBayesianRecourse(lambda X: X[:, 0] + X[:, 1] > 0, random_state=0).fit(X)
+    >>> found = method.explain([[-0.5, -0.3]])
+    >>> bool(found.valid[0]), str(found.status[0])
+    (True, 'ok')
+    >>> bool(found.cost[0] <= found.budget[0])
+    True
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        actions: ActionSet | None = None,
+        epsilon_0: float | None = None,
+        epsilon_1: float | None = None,
+        sigma: float | None = None,
+        delta_plus: float = 0.2,
+        target_odds: float | None = None,
+        n_neighbors: int = 1000,
+        n_samples: int = 200,
+        sampling_radius: float = 0.2,
+        radius_unit: Literal["absolute", "diameter"] = "absolute",
+        solver: Solver = "exact",
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.model = model
+        self.actions = actions
+        self.epsilon_0 = epsilon_0
+        self.epsilon_1 = epsilon_1
+        self.sigma = sigma
+        self.delta_plus = delta_plus
+        self.target_odds = target_odds
+        self.n_neighbors = n_neighbors
+        self.n_samples = n_samples
+        self.sampling_radius = sampling_radius
+        self.radius_unit = radius_unit
+        self.solver = solver
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _epsilons(self) -> tuple[float | None, float | None]:
+        return self.epsilon_0, self.epsilon_1
+
+
+class BayesianRecourse(_Bayesian):
+    """KDE-Bayesian recourse: the robust one with both ambiguity radii 0 and bandwidth `sigma`.
+
+    The parameters are those of :class:`RobustBayesianRecourse` but for the ambiguity radii.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        actions: ActionSet | None = None,
+        sigma: float | None = None,
+        delta_plus: float = 0.2,
+        target_odds: float | None = None,
+        n_neighbors: int = 1000,
+        n_samples: int = 200,
+        sampling_radius: float = 0.2,
+        radius_unit: Literal["absolute", "diameter"] = "absolute",
+        solver: Solver = "exact",
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.model = model
+        self.actions = actions
+        self.sigma = sigma
+        self.delta_plus = delta_plus
+        self.target_odds = target_odds
+        self.n_neighbors = n_neighbors
+        self.n_samples = n_samples
+        self.sampling_radius = sampling_radius
+        self.radius_unit = radius_unit
+        self.solver = solver
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _epsilons(self) -> tuple[float, float]:
+        return 0.0, 0.0

@@ -1,0 +1,1 @@
+"""Adapters: from anything that predicts to labels."""

@@ -1,0 +1,116 @@
+"""From anything that predicts to labels: accepted or refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from robust_recourse._typing import BoolArray, FloatArray, IntArray
+
+__all__ = ["ModelError", "Predictor"]
+
+
+class ModelError(RuntimeError):
+    """The model raised, or answered something that is not a label; the message names the rows."""
+
+
+class Predictor:
+    """Asks a model for labels, in batches.
+
+    Parameters
+    ----------
+    model : object or callable
+        An object with ``predict`` or ``predict_proba``, or a callable. It answers with labels in {0, 1}, with
+        the probability of the favourable class, or with the two columns of ``predict_proba``. A probability
+        above one half is favourable.
+    columns : Index, optional
+        Names of the columns: the model then gets frames.
+    data : str
+        What the rows in messages are rows of.
+    """
+
+    def __init__(self, model: Any, columns: pd.Index | None = None, data: str = "X") -> None:
+        self._ask = _method(model)
+        self._columns, self._data = columns, data
+
+    def __call__(self, X: FloatArray, rows: IntArray) -> BoolArray:
+        """Return which rows of `X` the model accepts; `rows` are their numbers in messages."""
+        frame = X if self._columns is None else pd.DataFrame(X, columns=self._columns)
+        try:
+            answer = self._ask(frame)
+        except Exception as error:
+            guilty = self._guilty(X, rows)
+            raise ModelError(
+                f"The model raised {type(error).__name__} for {_name_rows(guilty)} of {self._data}: {error}"
+            ) from error
+        return _labels(np.asarray(answer), rows, self._data)
+
+    def _guilty(self, X: FloatArray, rows: IntArray) -> IntArray:
+        """Narrow a failing batch down to one failing row by asking for halves of it."""
+        failing = np.arange(len(X))
+        while len(failing) > 1:
+            for half in np.array_split(failing, 2):
+                points = X[half] if self._columns is None else pd.DataFrame(X[half], columns=self._columns)
+                try:
+                    self._ask(points)
+                except Exception:
+                    failing = half
+                    break
+            else:
+                break
+        return rows[failing]
+
+
+def _method(model: Any) -> Callable[[Any], Any]:
+    classes = getattr(model, "classes_", None)
+    if classes is not None and (len(classes) != 2 or list(classes) != [0, 1]):
+        raise ValueError(
+            f"model must have the two classes 0 (unfavourable) and 1 (favourable), got classes_ = {list(classes)}. "
+            "Pass a callable that maps its answer to 0 and 1."
+        )
+    for name in ("predict", "predict_proba"):
+        method = getattr(model, name, None)
+        if callable(method):
+            return method  # type: ignore[no-any-return]
+    if callable(model):
+        return model  # type: ignore[no-any-return]
+    raise TypeError(f"model must have predict or predict_proba, or be callable, got {type(model).__name__}.")
+
+
+def _labels(answer: Any, rows: IntArray, data: str) -> BoolArray:
+    def asked() -> str:
+        return f"asked for {len(rows)} rows ({_name_rows(rows)} of {data})"
+
+    if answer.ndim == 2 and answer.shape[1] == 1:
+        answer = answer[:, 0]
+    if answer.dtype.kind not in "biuf":
+        raise ModelError(f"The model must answer with 0, 1 or probabilities, {asked()} it gave {answer.dtype} values.")
+    if answer.shape not in {(len(rows),), (len(rows), 2)}:
+        raise ModelError(f"The model must answer with one label for every row, {asked()} it gave shape {answer.shape}.")
+    # Not in [0, 1] covers NaN too.
+    outside = ~((answer >= 0) & (answer <= 1))
+    if outside.any():
+        where = np.argwhere(outside)[0]
+        raise ModelError(
+            "The model must answer with two classes, 0 and 1, or with probabilities in [0, 1]; it gave "
+            f"{answer[tuple(where)]} for {_name_rows(rows[where[:1]])} of {data}."
+        )
+    if answer.ndim == 2:
+        off = np.abs(answer.sum(axis=1) - 1.0) > 1e-3
+        if off.any():
+            row = rows[np.flatnonzero(off)[:1]]
+            raise ModelError(f"The model's two probabilities must add up to 1; they do not for {_name_rows(row)}.")
+        answer = answer[:, 1]
+    accepted: BoolArray = answer > 0.5
+    return accepted
+
+
+def _name_rows(rows: IntArray) -> str:
+    unique = np.unique(rows)
+    if len(unique) == 1:
+        return f"row {unique[0]}"
+    shown = ", ".join(map(str, unique[:5]))
+    return f"rows {shown}" + (f", ... ({len(unique)} rows)" if len(unique) > 5 else "")

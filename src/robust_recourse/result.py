@@ -1,0 +1,173 @@
+"""What `explain` returns: frozen, with a status and a reason for every row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, overload
+
+import numpy as np
+import pandas as pd
+
+from robust_recourse._typing import BoolArray, FloatArray, IntArray
+from robust_recourse._validation import check_vector
+from robust_recourse.math.adversary import WorstCase, recover
+from robust_recourse.math.odds import Scales
+from robust_recourse.sampling.neighbourhood import Neighbourhood
+
+__all__ = ["Recourse", "Recourses", "Status"]
+
+
+class Status(StrEnum):
+    """How the search for a recourse ended."""
+
+    OK = "ok"
+    ALREADY_FAVOURABLE = "already favourable"
+    FELL_BACK = "fell back to an accepted iterate"
+    NOT_CONVERGED = "not converged"
+    ONE_CLASS = "one-class neighbourhood"
+    NO_CANDIDATE = "no favourable candidate reachable"
+    NOTHING_MAY_CHANGE = "nothing may change"
+    OUTSIDE_BOUNDS = "outside the bounds"
+
+
+@dataclass(frozen=True, eq=False)
+class Recourse:
+    """The recourse of one row.
+
+    Attributes
+    ----------
+    x0, x, boundary : ndarray of shape (p,)
+        Instance, recourse and boundary point; NaN where there is none.
+    cost, budget : float
+        Weighted L1 distance of the recourse from the instance, and the most it was allowed to be.
+    valid : bool
+        What the present model said when asked about `x`, last.
+    status : Status
+        How the search ended; `reason` says it in a sentence.
+    log_worst_case_odds : float
+        Logarithm of the worst-case posterior odds of refusal at `x`.
+    n_queries : int
+        Rows that the model was asked for.
+    path : ndarray of shape (n_steps + 1, p) or None
+        The iterates from the boundary point to the end of the descent.
+    neighbourhood : Neighbourhood or None
+        The labelled samples; None where none were drawn.
+    scales : Scales or None
+        Smoothing and ambiguity radii of the odds; None where there are no odds.
+    """
+
+    x0: FloatArray
+    x: FloatArray
+    boundary: FloatArray
+    cost: float
+    budget: float
+    valid: bool
+    status: Status
+    reason: str
+    log_worst_case_odds: float
+    n_queries: int
+    path: FloatArray | None = None
+    neighbourhood: Neighbourhood | None = None
+    scales: Scales | None = None
+
+    @classmethod
+    def unchanged(cls, x0: FloatArray) -> Recourse:
+        """Describe a row that is accepted as it is."""
+        reason = "The model accepts the row as it is."
+        nowhere = np.full_like(x0, np.nan)
+        return cls(x0, x0.copy(), nowhere, 0.0, 0.0, True, Status.ALREADY_FAVOURABLE, reason, np.nan, 1)
+
+    @classmethod
+    def missing(cls, x0: FloatArray, status: Status, reason: str, n_queries: int = 1) -> Recourse:
+        """Describe a row that has no recourse."""
+        nowhere = np.full_like(x0, np.nan)
+        return cls(x0, nowhere, nowhere, np.nan, np.nan, False, status, reason, np.nan, n_queries)
+
+    @property
+    def worst_case_odds(self) -> float:
+        """Worst-case posterior odds of refusal at `x`."""
+        return float(np.exp(self.log_worst_case_odds))
+
+    def worst_case(self, at: FloatArray | None = None) -> WorstCase:
+        """Recover the worst-case mixtures at the recourse, or at another point `at`.
+
+        They live in the columns that may change; the point is given with all columns.
+        """
+        around = self.neighbourhood
+        if around is None or self.scales is None:
+            raise ValueError(f"There is no worst case, the status is {self.status}: {self.reason}")
+        point = self.x if at is None else check_vector(at, "at", width=len(self.x))
+        return recover(point[around.free], around.free_samples, around.accepted, *self.scales)
+
+
+@dataclass(frozen=True, eq=False)
+class Recourses:
+    """The recourses of a batch; index or iterate for single ones.
+
+    Attributes
+    ----------
+    x, boundary : ndarray of shape (m, p) or DataFrame
+        Recourses and boundary points, frames if frames were explained; NaN where there is none.
+    cost, budget, log_worst_case_odds : ndarray of shape (m,)
+        See :class:`Recourse`; NaN where they are not defined.
+    valid : ndarray of bool, shape (m,)
+        Whether the present model accepts each row of `x`.
+    status : ndarray of Status, shape (m,)
+        How each search ended.
+    reason : ndarray of str, shape (m,)
+        The same in a sentence.
+    n_queries : ndarray of int, shape (m,)
+        Rows that the model was asked for.
+    """
+
+    x: Any
+    boundary: Any
+    cost: FloatArray
+    budget: FloatArray
+    valid: BoolArray
+    status: np.ndarray[Any, np.dtype[np.object_]]
+    reason: np.ndarray[Any, np.dtype[np.object_]]
+    log_worst_case_odds: FloatArray
+    n_queries: IntArray
+    _rows: tuple[Recourse, ...] = field(repr=False)
+
+    @property
+    def worst_case_odds(self) -> FloatArray:
+        """Worst-case posterior odds of refusal at the recourses."""
+        return np.exp(self.log_worst_case_odds)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Recourse]:
+        return iter(self._rows)
+
+    @overload
+    def __getitem__(self, i: int) -> Recourse: ...
+    @overload
+    def __getitem__(self, i: slice) -> tuple[Recourse, ...]: ...
+    def __getitem__(self, i: int | slice) -> Recourse | tuple[Recourse, ...]:
+        return self._rows[i]
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{n} {status}" for status, n in pd.Series(self.status).value_counts().items())
+        return f"Recourses({len(self)} rows: {counts})"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one table: the columns of `x`, then what is known about each row.
+
+        A column of `x` that has one of these names keeps it; ours then starts with ``recourse_``.
+        """
+        frame = self.x.copy() if isinstance(self.x, pd.DataFrame) else pd.DataFrame(self.x)
+        extra = {
+            "cost": self.cost,
+            "valid": self.valid,
+            "status": [str(status) for status in self.status],
+            "reason": self.reason,
+            "worst_case_odds": self.worst_case_odds,
+            "n_queries": self.n_queries,
+        }
+        taken = set(frame.columns)
+        return frame.assign(**{f"recourse_{name}" if name in taken else name: v for name, v in extra.items()})

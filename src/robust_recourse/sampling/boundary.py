@@ -1,0 +1,224 @@
+r"""Search for the cheapest point on the decision boundary.
+
+The candidates of an instance are accepted training rows, moved into its action set. A segment from the instance
+to a candidate crosses the boundary at some cost, and the cheapest crossing is wanted. The cost grows linearly
+along a segment, so that *"is the point of this segment at cost* :math:`\tau` *accepted?"* decides whether the
+segment can beat an incumbent of cost :math:`\tau`: all segments are asked that once, in one batch, and only
+those that answer yes are looked at again.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from robust_recourse._typing import BoolArray, FloatArray, IntArray
+from robust_recourse.math.limits import Limits
+from robust_recourse.sampling.oracle import Oracle
+
+__all__ = ["Boundary", "find_boundary"]
+
+_FIRST = 6  # nearest segments whose bisection gives the first incumbent
+_PICKS = 3  # contenders bisected in every later round
+_COARSE, _FINE = 8, 14  # halvings of a bracket: to compare segments, and to settle the winner
+_ROWS = 8192  # points built at once
+_DISTANCES = 2**20  # entries of a block of the distance matrix
+
+
+class Boundary(NamedTuple):
+    """Boundary points, on the favourable side, of many instances."""
+
+    x: FloatArray  # (m, p), NaN where there is none
+    found: BoolArray  # (m,)
+
+
+def find_boundary(oracle: Oracle, x0: FloatArray, candidates: FloatArray, limits: Limits, n_neighbors: int) -> Boundary:
+    """Find the cheapest boundary point of every instance.
+
+    Parameters
+    ----------
+    oracle : Oracle
+        The model.
+    x0 : ndarray of shape (m, p)
+        Refused instances in the columns that may change.
+    candidates : ndarray of shape (N, p)
+        Accepted training rows in the same columns.
+    limits : Limits
+        The action set in the same columns.
+    n_neighbors : int
+        Number of segments tried for every instance: those to the candidates that are cheapest once moved into
+        the action set. If none of their ends is accepted, the next cheapest follow, twice as many each time.
+
+    Returns
+    -------
+    Boundary
+        Points that the model accepts, within a relative 1e-6 of a refused point of the same segment.
+    """
+    found = Boundary(np.full_like(x0, np.nan), np.zeros(len(x0), dtype=bool))
+    missing = np.arange(len(x0))
+    first, last = 0, n_neighbors
+    while len(missing) and first < len(candidates):
+        segments = _nearest_segments(x0[missing], candidates, limits, first, min(last, len(candidates)))
+        search = _Search(oracle, segments, missing)
+        points, reached = search.run()
+        found.x[missing[reached]] = points[reached]
+        found.found[missing[reached]] = True
+        missing = missing[~reached]
+        first, last = last, 3 * last
+    return found
+
+
+class _Segments:
+    """The segments from every instance of a batch to its candidates, numbered instance by instance."""
+
+    def __init__(
+        self, x0: FloatArray, candidates: FloatArray, limits: Limits, index: IntArray, cost: FloatArray
+    ) -> None:
+        self.cost = cost  # (m, K): of the moved candidates
+        self.shape = x0.shape
+        self._x0, self._candidates, self._index = x0, candidates, index.ravel()
+        self._box = None if limits.unlimited else limits.box(x0)
+
+    def owner(self, segment: IntArray) -> IntArray:
+        """Instances that the segments belong to."""
+        return segment // self.cost.shape[1]
+
+    def point(self, segment: IntArray, owner: IntArray, cost: FloatArray) -> FloatArray:
+        """Points at the given costs of the segments; their ends where these cost less."""
+        start = self._x0.take(owner, axis=0)
+        end = self._candidates.take(self._index.take(segment), axis=0)
+        part = np.minimum(cost / self.cost.ravel().take(segment), 1.0)
+        if self._box is not None:
+            lower, upper = (bound.take(owner, axis=0) for bound in self._box)
+            np.clip(end, lower, upper, out=end)
+        end -= start
+        end *= part[:, None]
+        end += start
+        if self._box is not None:
+            np.clip(end, lower, upper, out=end)
+        return end
+
+
+def _nearest_segments(x0: FloatArray, candidates: FloatArray, limits: Limits, first: int, last: int) -> _Segments:
+    """Choose the candidates whose rank in cost, after the move into the action set, is in ``[first, last)``.
+
+    A column that may only rise costs ``w [c - x]_+ = w (|c - x| + c - x) / 2``, so the costs are one L1 distance
+    matrix and a term for each side.
+    """
+    ends = np.clip(candidates, limits.lower, limits.upper)
+    both = limits.rises & limits.falls
+    scale = np.where(both, limits.weights, 0.5 * limits.weights)
+    tilt = np.where(both, 0.0, np.where(limits.rises, scale, -scale))
+    scaled_ends, end_tilt, start_tilt = ends * scale, (ends * tilt).sum(axis=1), (x0 * tilt).sum(axis=1)
+    index = np.empty((len(x0), last - first), dtype=np.int64)
+    cost = np.empty((len(x0), last - first))
+    rows = max(1, _DISTANCES // len(ends))
+    for begin in range(0, len(x0), rows):
+        block = slice(begin, begin + rows)
+        distances = cdist(x0[block] * scale, scaled_ends, "cityblock")
+        if not both.all():
+            distances += end_tilt - start_tilt[block, None]
+        if first:
+            chosen = np.argsort(distances, axis=1, kind="stable")[:, first:last]
+        elif last < len(ends):
+            chosen = np.argpartition(distances, last - 1, axis=1)[:, :last]
+        else:
+            chosen = np.broadcast_to(np.arange(len(ends)), distances.shape)
+        index[block] = chosen
+        flat = chosen + len(ends) * np.arange(len(chosen))[:, None]
+        cost[block] = distances.ravel().take(flat)
+    return _Segments(x0, candidates, limits, index, cost)
+
+
+class _Search:
+    """The incumbents of a batch of instances, and how they are improved."""
+
+    def __init__(self, oracle: Oracle, segments: _Segments, owners: IntArray) -> None:
+        self._oracle, self._segments, self._owners = oracle, segments, owners
+        m = len(segments.cost)
+        self._best = np.full(m, -1)  # segment of the incumbent
+        self._low, self._high = np.zeros(m), np.full(m, np.inf)  # costs of a refused and an accepted point of it
+
+    def run(self) -> tuple[FloatArray, BoolArray]:
+        """Return the cheapest points found, and for which instances there is one."""
+        cost = self._segments.cost.ravel()
+        first = self._first_segments()
+        self._bisect(first, cost[first])
+        contenders = np.flatnonzero((self._segments.cost > 0.0) & np.isfinite(self._high)[:, None])
+        contenders = np.setdiff1d(contenders, first, assume_unique=True)
+        while len(contenders):
+            # Cheaper than the incumbent for sure: accepted at a cost at which the incumbent's segment is not.
+            contenders = contenders[self._accepted(contenders, self._low[self._segments.owner(contenders)])]
+            picked = _spread(self._segments.owner(contenders))
+            picks = contenders[picked]
+            self._bisect(picks, np.minimum(self._low[self._segments.owner(picks)], cost[picks]))
+            contenders = contenders[~picked]
+        reached = self._best >= 0
+        rows = np.flatnonzero(reached)
+        for _ in range(_FINE):
+            middle = 0.5 * (self._low[rows] + self._high[rows])
+            yes = self._accepted(self._best[rows], middle)
+            self._high[rows[yes]], self._low[rows[~yes]] = middle[yes], middle[~yes]
+        points = np.full(self._segments.shape, np.nan)
+        points[rows] = self._segments.point(self._best[rows], rows, self._high[rows])
+        return points, reached
+
+    def _first_segments(self) -> IntArray:
+        """The cheapest segments whose ends are accepted; all ends are asked where none of the first few is."""
+        cost = np.where(self._segments.cost > 0.0, self._segments.cost, np.inf)
+        m, width = cost.shape
+        few = min(_FIRST, width)
+        nearest = np.argpartition(cost, few - 1, axis=1)[:, :few]
+        segments = (nearest + width * np.arange(m)[:, None]).ravel()
+        cost = cost.ravel()
+        segments = segments[np.isfinite(cost[segments])]
+        segments = segments[self._accepted(segments, cost[segments])]
+        without = np.ones(m, dtype=bool)
+        without[self._segments.owner(segments)] = False
+        if without.any():
+            more = np.flatnonzero(np.isfinite(cost) & np.repeat(without, width))
+            more = more[self._accepted(more, cost[more])]
+            more = more[np.lexsort((more, cost[more], self._segments.owner(more)))]
+            segments = np.append(segments, more[_rank_within(self._segments.owner(more)) < few])
+        return segments
+
+    def _bisect(self, segments: IntArray, high: FloatArray) -> None:
+        """Bisect segments accepted at cost `high`, dropping those beaten by another of the same instance."""
+        low, floor = np.zeros(len(segments)), self._high.copy()
+        owner = self._segments.owner(segments)
+        for _ in range(_COARSE):
+            np.minimum.at(floor, owner, high)
+            alive = low < floor[owner]
+            segments, owner, low, high = segments[alive], owner[alive], low[alive], high[alive]
+            middle = 0.5 * (low + high)
+            yes = self._accepted(segments, middle)
+            high, low = np.where(yes, middle, high), np.where(yes, low, middle)
+        order = np.lexsort((segments, high, owner))
+        winner = order[_rank_within(owner[order]) == 0]
+        winner = winner[high[winner] < self._high[owner[winner]]]
+        at = owner[winner]
+        self._best[at], self._low[at], self._high[at] = segments[winner], low[winner], high[winner]
+
+    def _accepted(self, segments: IntArray, cost: FloatArray) -> BoolArray:
+        accepted = np.empty(len(segments), dtype=bool)
+        for first in range(0, len(segments), _ROWS):
+            block = slice(first, first + _ROWS)
+            owner = self._segments.owner(segments[block])
+            points = self._segments.point(segments[block], owner, cost[block])
+            accepted[block] = self._oracle(points, self._owners[owner])
+        return accepted
+
+
+def _spread(owner: IntArray) -> BoolArray:
+    """Mark a few contenders of every instance, spread over its list."""
+    rank, count = _rank_within(owner), np.bincount(owner, minlength=1)[owner]
+    return (rank * _PICKS // count) != ((rank - 1) * _PICKS // count)
+
+
+def _rank_within(sorted_groups: IntArray) -> IntArray:
+    """Position of every entry within its run of equal entries."""
+    starts = np.flatnonzero(np.diff(sorted_groups, prepend=-1))
+    lengths = np.diff(np.append(starts, len(sorted_groups)))
+    return np.arange(len(sorted_groups)) - np.repeat(starts, lengths)

@@ -1,0 +1,116 @@
+"""Labelled samples around the boundary points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from robust_recourse._typing import BoolArray, FloatArray, IntArray
+from robust_recourse.sampling.ball import row_generator, unit_ball
+from robust_recourse.sampling.oracle import Oracle
+
+__all__ = ["Neighbourhood", "Neighbourhoods", "sample_neighbourhoods"]
+
+MOST_GROWTHS = 5
+"""How often the radius is doubled when a neighbourhood holds one class only."""
+
+
+@dataclass(frozen=True)
+class Neighbourhood:
+    """The labelled samples of one instance, kept as the seed they are drawn from.
+
+    Attributes
+    ----------
+    x0 : ndarray of shape (p,)
+        The instance.
+    free : ndarray of bool, shape (p,)
+        The columns that may change: the samples vary in these only.
+    centre : ndarray of shape (p,)
+        The boundary point.
+    radius : float
+        The sampling radius in the end.
+    accepted : ndarray of bool, shape (n,)
+        The model's label of every sample.
+    seed : int
+        The seed of the method.
+    """
+
+    x0: FloatArray
+    free: BoolArray
+    centre: FloatArray
+    radius: float
+    accepted: BoolArray
+    seed: int
+
+    @property
+    def free_samples(self) -> FloatArray:
+        """The samples in the columns that may change, drawn again."""
+        unit = unit_ball([row_generator(self.x0, self.seed)], len(self.accepted), int(self.free.sum()))
+        return self.centre[self.free] + self.radius * unit[0]
+
+    @property
+    def samples(self) -> FloatArray:
+        """The samples in all columns, of shape (n, p)."""
+        full = np.tile(self.centre, (len(self.accepted), 1))
+        full[:, self.free] = self.free_samples
+        return full
+
+
+class Neighbourhoods(NamedTuple):
+    """Samples of many instances, in the columns that may change."""
+
+    samples: FloatArray  # (m, n, p)
+    accepted: BoolArray  # (m, n)
+    radius: FloatArray  # (m,)
+
+    @property
+    def two_classes(self) -> BoolArray:
+        """Which neighbourhoods hold both classes."""
+        return self.accepted.any(axis=1) & ~self.accepted.all(axis=1)
+
+
+def sample_neighbourhoods(
+    oracle: Oracle,
+    owners: IntArray,
+    x0: FloatArray,
+    centres: FloatArray,
+    radius: float,
+    n_samples: int,
+    seed: int,
+) -> Neighbourhoods:
+    """Draw and label the neighbourhoods; double the radius where all labels are equal, a bounded number of times.
+
+    Parameters
+    ----------
+    oracle : Oracle
+        The model.
+    owners : ndarray of int, shape (m,)
+        The instances' numbers for the oracle.
+    x0 : ndarray of shape (m, p_all)
+        The instances with all columns: what the samples are drawn from.
+    centres : ndarray of shape (m, p)
+        Boundary points in the columns that may change.
+    radius : float
+        Sampling radius.
+    n_samples : int
+        Number of samples of each instance.
+    seed : int
+        Seed of the method.
+    """
+    m, p = centres.shape
+    unit = unit_ball([row_generator(row, seed) for row in x0], n_samples, p)
+    radii = np.full(m, radius)
+    samples = centres[:, None, :] + radius * unit
+    accepted = oracle(samples.reshape(-1, p), np.repeat(owners, n_samples)).reshape(m, n_samples)
+    found = Neighbourhoods(samples, accepted, radii)
+    for _ in range(MOST_GROWTHS):
+        alone = np.flatnonzero(~found.two_classes)
+        if not len(alone):
+            break
+        radii[alone] *= 2.0
+        samples[alone] = centres[alone, None, :] + radii[alone, None, None] * unit[alone]
+        labels = oracle(samples[alone].reshape(-1, p), np.repeat(owners[alone], n_samples))
+        accepted[alone] = labels.reshape(-1, n_samples)
+    return found
