@@ -161,7 +161,7 @@ class Recourses:
         A column of `x` that has one of these names keeps it; ours then starts with ``recourse_``.
         """
         frame = self.x.copy() if isinstance(self.x, pd.DataFrame) else pd.DataFrame(self.x)
-        extra = {
+        extra: dict[str, Any] = {
             "cost": self.cost,
             "valid": self.valid,
             "status": [str(status) for status in self.status],

@@ -45,7 +45,8 @@ class GaussianMixture:
         """Covariance matrices of the components, of shape (n, p, p)."""
         outer = self.directions[:, :, None] * self.directions[:, None, :]
         isotropic = self.across[:, None, None] ** 2 * np.eye(self.means.shape[1])
-        return isotropic + (self.along**2 - self.across**2)[:, None, None] * outer
+        matrices: FloatArray = isotropic + (self.along**2 - self.across**2)[:, None, None] * outer
+        return matrices
 
     @property
     def transport_cost(self) -> FloatArray:
@@ -56,7 +57,8 @@ class GaussianMixture:
         p = self.means.shape[1]
         moved = ((self.means - self.nominal_means) ** 2).sum(axis=1)
         stretched = (self.along - self.sigma) ** 2 + (p - 1) * (self.across - self.sigma) ** 2
-        return np.sqrt(moved + stretched)
+        cost: FloatArray = np.sqrt(moved + stretched)
+        return cost
 
     def log_likelihood(self, x: ArrayLike) -> float:
         """Log density of the mixture at the point `x`."""

@@ -45,7 +45,7 @@ class Descent(NamedTuple):
     stepped: BoolArray  # (n_evaluations + 1, m): whether the row had a new iterate then
 
     def path(self, row: int) -> FloatArray:
-        """Iterates of a row, from its start to its end."""
+        """Return the iterates of a row, from its start to its end."""
         iterates: FloatArray = self.history[self.stepped[:, row], row]
         return iterates
 

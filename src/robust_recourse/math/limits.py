@@ -42,8 +42,7 @@ class Limits:
     def holds(self, x0: FloatArray) -> BoolArray:
         """Whether each instance lies within the bounds of the columns that may change."""
         inside = (self.lower <= x0) & (x0 <= self.upper)
-        inside_all: BoolArray = (inside | ~(self.rises | self.falls)).all(axis=1)
-        return inside_all
+        return np.asarray((inside | ~(self.rises | self.falls)).all(axis=1))
 
     @property
     def unlimited(self) -> bool:

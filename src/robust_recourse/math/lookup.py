@@ -41,7 +41,7 @@ class _Piece(NamedTuple):
 
     @property
     def n_cells(self) -> int:
-        return self.cubic.shape[1]
+        return int(self.cubic.shape[1])
 
 
 class ProfileTable:

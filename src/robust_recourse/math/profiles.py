@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache, partial
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -225,7 +226,11 @@ def _stretched(x: FloatArray, run: _Run, e: float, p: int) -> Profile:
     """Solve the stationary point with ``s > 0`` on a rising run that spans all of ``x``."""
     piece = np.searchsorted(run.x, x, side="right").clip(1, len(run.x) - 1)
     bracket = run.rho[piece - 1], run.rho[piece]
-    rho = find_root(lambda r, goal: _stretched_curve(r, e, p)[0] - goal, bracket, args=(x,)).x
+
+    def miss(rho: FloatArray, target: FloatArray) -> FloatArray:
+        return _stretched_curve(rho, e, p)[0] - target
+
+    rho = find_root(miss, bracket, args=(x,)).x
     _, a, d, t = _stretched_curve(rho, e, p)
     ratio = (x + a) / d
     return Profile(np.log(d) + 0.5 * ratio**2 + (p - 1) * np.log1p(t), ratio / d, a, d)
@@ -265,7 +270,7 @@ def _rising_runs(e: float, p: int) -> tuple[_Run, ...]:
     turns = np.flatnonzero(rises[1:] != rises[:-1]) + 1
     ends = [0.0, *(_turn(rho[i - 1], rho[i + 1], bool(rises[i - 1]), e, p) for i in turns), 1.0]
     runs = []
-    for low, high in zip(ends[::1], ends[1:], strict=False):
+    for low, high in pairwise(ends):
         nodes = np.concatenate([[low], rho[(low < rho) & (rho < high)], [high]])
         along = _stretched_curve(nodes, e, p)[0]
         if along[-1] > along[0]:

@@ -8,7 +8,7 @@ from robust_recourse._typing import FloatArray
 
 __all__ = ["project", "settle", "weighted_cost"]
 
-_ROUNDING = 4.0 * np.finfo(float).eps
+_ROUNDING = 4.0 * float(np.finfo(float).eps)
 
 
 def weighted_cost(x: FloatArray, x0: FloatArray, weights: FloatArray) -> FloatArray:
@@ -90,7 +90,8 @@ def _threshold(size: FloatArray, room: FloatArray, weights: FloatArray, budget: 
     linear = np.where(moving, weights * size, 0.0).sum(axis=1)
     steep = np.where(moving, weights**2, 0.0).sum(axis=1)
     theta = (fixed + linear - budget) / np.where(steep > 0.0, steep, 1.0)
-    return np.clip(np.where(steep > 0.0, theta, after[:, 0]), before[:, 0], after[:, 0])
+    root: FloatArray = np.clip(np.where(steep > 0.0, theta, after[:, 0]), before[:, 0], after[:, 0])
+    return root
 
 
 def settle(

@@ -33,7 +33,7 @@ class Chunk(NamedTuple):
     free: BoolArray  # (p,): the columns that may change
 
 
-class RecourseMethod(BaseEstimator):
+class RecourseMethod(BaseEstimator):  # type: ignore[misc]
     """Base of the methods: a subclass says how a chunk of refused rows is explained."""
 
     model: Any
@@ -41,7 +41,7 @@ class RecourseMethod(BaseEstimator):
     random_state: int | np.random.Generator | np.random.RandomState | None
     n_jobs: int | None
 
-    def fit(self, X: Any, y: None = None) -> Self:
+    def fit(self, X: Any, y: None = None) -> Self:  # noqa: ARG002
         """Learn the accepted training rows.
 
         Parameters

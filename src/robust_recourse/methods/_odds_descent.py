@@ -85,7 +85,7 @@ class Ends(NamedTuple):
 
 def descend(problem: Problem, solver: Solver, scales_of: Callable[[float], Scales]) -> Ends:
     """Minimise the worst-case odds from the boundary points; a grown neighbourhood has scales of its own."""
-    m, p = problem.boundary.shape
+    m = len(problem.boundary)
     around = problem.around
     ends = Ends(
         log_odds=np.full(m, np.nan),

@@ -100,7 +100,7 @@ class _Bayesian(RecourseMethod):
         budget = weighted_cost(whole, x0, self.limits_.weights) + self.delta_plus
         problem = Problem(oracle, held, x0, chunk.free, self.limits_, centres, around, budget)
         ends = descend(problem, self.solver, self._scales)
-        recourses = dict(zip(held, verify(problem, ends, self.solver, self.seed_), strict=True))
+        recourses = dict(zip(held.tolist(), verify(problem, ends, self.solver, self.seed_), strict=True))
         reason = (
             f"None of the {len(self.candidates_)} accepted training rows, moved into the action set of this row, "
             "is accepted by the model. Allow more columns to change, or wider bounds."

@@ -83,7 +83,8 @@ class _Segments:
 
     def owner(self, segment: IntArray) -> IntArray:
         """Instances that the segments belong to."""
-        return segment // self.cost.shape[1]
+        owner: IntArray = segment // self.cost.shape[1]
+        return owner
 
     def point(self, segment: IntArray, owner: IntArray, cost: FloatArray) -> FloatArray:
         """Points at the given costs of the segments; their ends where these cost less."""
@@ -166,12 +167,12 @@ class _Search:
         return points, reached
 
     def _first_segments(self) -> IntArray:
-        """The cheapest segments whose ends are accepted; all ends are asked where none of the first few is."""
+        """Choose the cheapest segments whose ends are accepted; ask for all ends where none of the first few is."""
         cost = np.where(self._segments.cost > 0.0, self._segments.cost, np.inf)
         m, width = cost.shape
         few = min(_FIRST, width)
         nearest = np.argpartition(cost, few - 1, axis=1)[:, :few]
-        segments = (nearest + width * np.arange(m)[:, None]).ravel()
+        segments: IntArray = (nearest + width * np.arange(m)[:, None]).ravel()
         cost = cost.ravel()
         segments = segments[np.isfinite(cost[segments])]
         segments = segments[self._accepted(segments, cost[segments])]
@@ -214,7 +215,8 @@ class _Search:
 def _spread(owner: IntArray) -> BoolArray:
     """Mark a few contenders of every instance, spread over its list."""
     rank, count = _rank_within(owner), np.bincount(owner, minlength=1)[owner]
-    return (rank * _PICKS // count) != ((rank - 1) * _PICKS // count)
+    marked: BoolArray = (rank * _PICKS // count) != ((rank - 1) * _PICKS // count)
+    return marked
 
 
 def _rank_within(sorted_groups: IntArray) -> IntArray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from scipy.spatial.distance import cdist, pdist
 
 from robust_recourse._typing import FloatArray

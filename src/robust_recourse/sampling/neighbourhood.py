@@ -48,7 +48,8 @@ class Neighbourhood:
     def free_samples(self) -> FloatArray:
         """The samples in the columns that may change, drawn again."""
         unit = unit_ball([row_generator(self.x0, self.seed)], len(self.accepted), int(self.free.sum()))
-        return self.centre[self.free] + self.radius * unit[0]
+        points: FloatArray = self.centre[self.free] + self.radius * unit[0]
+        return points
 
     @property
     def samples(self) -> FloatArray:
@@ -68,7 +69,7 @@ class Neighbourhoods(NamedTuple):
     @property
     def two_classes(self) -> BoolArray:
         """Which neighbourhoods hold both classes."""
-        return self.accepted.any(axis=1) & ~self.accepted.all(axis=1)
+        return np.asarray(self.accepted.any(axis=1) & ~self.accepted.all(axis=1))
 
 
 def sample_neighbourhoods(

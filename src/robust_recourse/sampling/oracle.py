@@ -17,7 +17,9 @@ _BATCH = 8192
 class Predict(Protocol):
     """Labels of points; `rows` are the instances that the points belong to, for messages."""
 
-    def __call__(self, X: FloatArray, rows: IntArray, /) -> BoolArray: ...
+    def __call__(self, X: FloatArray, rows: IntArray, /) -> BoolArray:
+        """Return which rows of `X` are accepted."""
+        ...
 
 
 class Oracle:
