@@ -56,8 +56,9 @@ def minimise(
     start: FloatArray,
     *,
     length: float,
+    first: Odds | None = None,
     max_evaluations: int = 100,
-    tolerance: float = 1e-5,
+    tolerance: float = 1e-4,
 ) -> Descent:
     r"""Minimise every row's objective over its convex set.
 
@@ -74,6 +75,8 @@ def minimise(
         Feasible starting points.
     length : float
         The natural length of the problem (the smoothing): the first step is its square.
+    first : Odds, optional
+        Values and gradients at the starting points, if they are known.
     max_evaluations : int
         Largest number of evaluations of a row.
     tolerance : float
@@ -87,7 +90,7 @@ def minimise(
     """
     m = len(start)
     x = start.copy()
-    value, gradient = objective(x)
+    value, gradient = (part.copy() for part in first or objective(x))
     step, factor = np.full(m, length**2), np.ones(m)
     direction, promise = np.zeros_like(x), np.zeros(m)
     converged = np.zeros(m, dtype=bool)

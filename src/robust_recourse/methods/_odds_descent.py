@@ -11,7 +11,7 @@ import numpy as np
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse.math.descent import minimise
 from robust_recourse.math.limits import Limits
-from robust_recourse.math.odds import Inner, OddsObjective, Scales
+from robust_recourse.math.odds import Inner, Odds, OddsObjective, Scales
 from robust_recourse.math.projections import project, settle, weighted_cost
 from robust_recourse.result import Recourse, Status
 from robust_recourse.sampling.neighbourhood import MOST_GROWTHS, Neighbourhood, Neighbourhoods
@@ -98,8 +98,8 @@ def descend(problem: Problem, solver: Solver, scales_of: Callable[[float], Scale
         scales = scales_of(float(radius))
         objective, projection = _objective(around, group, solver, scales), problem.projection(group)
         boundary = problem.boundary[group]
-        start, jumped = _start(objective, projection, boundary, around, group)
-        found = minimise(objective, projection, start, length=scales.sigma)
+        start, first, jumped = _start(objective, projection, boundary, around, group)
+        found = minimise(objective, projection, start, length=scales.sigma, first=first)
         ends.log_odds[group] = found.value
         ends.status[group] = np.where(found.converged, Status.OK, Status.NOT_CONVERGED)
         for j, i in enumerate(group):
@@ -160,7 +160,7 @@ def _start(
     boundary: FloatArray,
     around: Neighbourhoods,
     group: IntArray,
-) -> tuple[FloatArray, BoolArray]:
+) -> tuple[FloatArray, Odds, BoolArray]:
     """Choose where to descend from: the boundary point, or a jump from it towards the accepted samples.
 
     The odds have many local minima. A jump of the neighbourhood's diameter, along the line through the centres of
@@ -173,8 +173,13 @@ def _start(
     ahead /= np.sqrt((ahead**2).sum(axis=1, keepdims=True)) + np.finfo(float).tiny
     every = np.arange(len(group))
     jump = projection(boundary + 2.0 * around.radius[group, None] * ahead, every)
-    jumped = objective(jump).value < objective(boundary).value
-    return np.where(jumped[:, None], jump, boundary), jumped
+    here, there = objective(boundary), objective(jump)
+    jumped = there.value < here.value
+    value, gradient = (
+        np.where(jumped, there.value, here.value),
+        np.where(jumped[:, None], there.gradient, here.gradient),
+    )
+    return np.where(jumped[:, None], jump, boundary), Odds(value, gradient), jumped
 
 
 def _objective(around: Neighbourhoods, group: IntArray, solver: Solver, scales: Scales) -> OddsObjective:

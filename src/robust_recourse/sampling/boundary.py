@@ -9,6 +9,7 @@ those that answer yes are looked at again.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -22,9 +23,10 @@ __all__ = ["Boundary", "find_boundary"]
 
 _FIRST = 6  # nearest segments whose bisection gives the first incumbent
 _PICKS = 3  # contenders bisected in every later round
+_SHARES = (32, 128, 512)  # segments that compete before the others do
 _COARSE, _FINE = 8, 14  # halvings of a bracket: to compare segments, and to settle the winner
 _ROWS = 8192  # points built at once
-_DISTANCES = 2**20  # entries of a block of the distance matrix
+_DISTANCES = 2**18  # entries of a block of the distance matrix
 
 
 class Boundary(NamedTuple):
@@ -115,10 +117,12 @@ def _nearest_segments(x0: FloatArray, candidates: FloatArray, limits: Limits, fi
     scaled_ends, end_tilt, start_tilt = ends * scale, (ends * tilt).sum(axis=1), (x0 * tilt).sum(axis=1)
     index = np.empty((len(x0), last - first), dtype=np.int64)
     cost = np.empty((len(x0), last - first))
-    rows = max(1, _DISTANCES // len(ends))
+    rows = min(max(1, _DISTANCES // len(ends)), len(x0))
+    scratch = np.empty((rows, len(ends)))
     for begin in range(0, len(x0), rows):
         block = slice(begin, begin + rows)
-        distances = cdist(x0[block] * scale, scaled_ends, "cityblock")
+        starts = x0[block] * scale
+        distances = cdist(starts, scaled_ends, "cityblock", out=scratch[: len(starts)])
         if not both.all():
             distances += end_tilt - start_tilt[block, None]
         if first:
@@ -147,15 +151,14 @@ class _Search:
         cost = self._segments.cost.ravel()
         first = self._first_segments()
         self._bisect(first, cost[first])
-        contenders = np.flatnonzero((self._segments.cost > 0.0) & np.isfinite(self._high)[:, None])
-        contenders = np.setdiff1d(contenders, first, assume_unique=True)
-        while len(contenders):
-            # Cheaper than the incumbent for sure: accepted at a cost at which the incumbent's segment is not.
-            contenders = contenders[self._accepted(contenders, self._low[self._segments.owner(contenders)])]
-            picked = _spread(self._segments.owner(contenders))
-            picks = contenders[picked]
-            self._bisect(picks, np.minimum(self._low[self._segments.owner(picks)], cost[picks]))
-            contenders = contenders[~picked]
+        open_segments = (self._segments.cost > 0.0) & np.isfinite(self._high)[:, None]
+        open_segments.ravel()[first] = False
+        # In growing shares: each makes the incumbent good, so that few of the next and larger one can beat it.
+        width = open_segments.shape[1]
+        bounds = [0, *(share for share in _SHARES if share < width), width]
+        for begin, end in pairwise(bounds):
+            owner, k = np.nonzero(open_segments[:, begin:end])
+            self._improve(owner * width + k + begin)
         reached = self._best >= 0
         rows = np.flatnonzero(reached)
         for _ in range(_FINE):
@@ -165,6 +168,17 @@ class _Search:
         points = np.full(self._segments.shape, np.nan)
         points[rows] = self._segments.point(self._best[rows], rows, self._high[rows])
         return points, reached
+
+    def _improve(self, contenders: IntArray) -> None:
+        """Let segments compete with the incumbents until none is left that is cheaper."""
+        cost = self._segments.cost.ravel()
+        while len(contenders):
+            # Cheaper than the incumbent for sure: accepted at a cost at which the incumbent's segment is not.
+            contenders = contenders[self._accepted(contenders, self._low[self._segments.owner(contenders)])]
+            picked = _spread(self._segments.owner(contenders))
+            picks = contenders[picked]
+            self._bisect(picks, np.minimum(self._low[self._segments.owner(picks)], cost[picks]))
+            contenders = contenders[~picked]
 
     def _first_segments(self) -> IntArray:
         """Choose the cheapest segments whose ends are accepted; ask for all ends where none of the first few is."""
