@@ -24,7 +24,8 @@ __all__ = ["Boundary", "find_boundary"]
 _FIRST = 6  # nearest segments whose bisection gives the first incumbent
 _PICKS = 3  # contenders bisected in every later round
 _SHARES = (32, 128, 512)  # segments that compete before the others do
-_COARSE, _FINE = 8, 14  # halvings of a bracket: to compare segments, and to settle the winner
+_COARSE = 8  # halvings of a bracket to compare segments
+_PRECISION, _MOST_HALVINGS = 1e-6, 60  # of the winner's bracket, relative to its cost
 _ROWS = 8192  # points built at once
 _DISTANCES = 2**18  # entries of a block of the distance matrix
 
@@ -161,10 +162,14 @@ class _Search:
             self._improve(owner * width + k + begin)
         reached = self._best >= 0
         rows = np.flatnonzero(reached)
-        for _ in range(_FINE):
-            middle = 0.5 * (self._low[rows] + self._high[rows])
-            yes = self._accepted(self._best[rows], middle)
-            self._high[rows[yes]], self._low[rows[~yes]] = middle[yes], middle[~yes]
+        wide = rows
+        for _ in range(_MOST_HALVINGS):
+            wide = wide[self._high[wide] - self._low[wide] > _PRECISION * self._high[wide]]
+            if not len(wide):
+                break
+            middle = 0.5 * (self._low[wide] + self._high[wide])
+            yes = self._accepted(self._best[wide], middle)
+            self._high[wide[yes]], self._low[wide[~yes]] = middle[yes], middle[~yes]
         points = np.full(self._segments.shape, np.nan)
         points[rows] = self._segments.point(self._best[rows], rows, self._high[rows])
         return points, reached

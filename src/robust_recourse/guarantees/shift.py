@@ -1,0 +1,73 @@
+"""Models of the future: the same estimator, retrained on shifted data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import clone
+
+from robust_recourse._progress import track
+from robust_recourse._typing import FloatArray, IntArray
+from robust_recourse._validation import check_integer, check_real, check_seed
+
+__all__ = ["arrival_models"]
+
+
+def arrival_models(
+    estimator: Any,
+    X: FloatArray,
+    y: IntArray,
+    X_new: FloatArray,
+    y_new: IntArray,
+    *,
+    share: float = 0.2,
+    n_models: int = 100,
+    random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    n_jobs: int | None = None,
+) -> list[Any]:
+    """Train future models: the present data together with a random part of the data that arrive.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A scikit-learn style classifier; every model is a fresh copy with a seed of its own.
+    X, y : ndarray
+        Present training data.
+    X_new, y_new : ndarray
+        Shifted data.
+    share : float
+        Part of the shifted data that arrives, in (0, 1].
+    n_models : int
+        Number of future models.
+    random_state : int, Generator, RandomState or None
+        Seed.
+    n_jobs : int, optional
+        Number of processes.
+
+    Returns
+    -------
+    list of fitted estimators
+
+    Notes
+    -----
+    The evaluation of the paper: 20 % of the shifted data, 100 models.
+    """
+    share = check_real(share, "share", minimum=0.0, strict=True)
+    if share > 1.0:
+        raise ValueError(f"share must be at most 1, got {share:g}.")
+    n_models = check_integer(n_models, "n_models", minimum=1)
+    n_arriving = max(1, round(share * len(X_new)))
+    seeds = np.random.SeedSequence(check_seed(random_state)).spawn(n_models)
+
+    def refit(seed: np.random.SeedSequence) -> Any:
+        rng = np.random.default_rng(seed)
+        arrived = rng.choice(len(X_new), n_arriving, replace=False)
+        model = clone(estimator)
+        if "random_state" in model.get_params():
+            model.set_params(random_state=int(rng.integers(2**31)))
+        return model.fit(np.concatenate([X, X_new[arrived]]), np.concatenate([y, y_new[arrived]]))
+
+    parallel = Parallel(n_jobs=n_jobs, return_as="generator")
+    return list(track(parallel(delayed(refit)(seed) for seed in seeds), "retraining", n_models))

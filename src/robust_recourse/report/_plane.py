@@ -1,0 +1,239 @@
+"""The plane that a figure shows: two directions through the boundary point, or a line where one column may change."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from robust_recourse._typing import BoolArray, FloatArray
+from robust_recourse.result import Recourse
+from robust_recourse.sampling.neighbourhood import Neighbourhood
+
+__all__ = ["Plane", "choose_plane", "neighbourhood_of"]
+
+_ALIKE = 0.01  # in sampling radii: directions that differ by less from the plane so far do not span another one
+_PARALLEL = 1e-8  # the same for the directions that the user gave, in their own lengths
+
+
+@dataclass(frozen=True)
+class Plane:
+    """A plane, or a line, with coordinates.
+
+    Attributes
+    ----------
+    origin : ndarray of shape (p,)
+        The boundary point.
+    basis : ndarray of shape (k, p)
+        Orthonormal rows, two for a plane and one for a line.
+    offset : ndarray of shape (k,)
+        Coordinates of the origin.
+    labels : tuple of str
+        What the axes are.
+    whole : bool
+        Whether every column that may change is shown, so that nothing is lost by projecting.
+    """
+
+    origin: FloatArray
+    basis: FloatArray
+    offset: FloatArray
+    labels: tuple[str, ...]
+    whole: bool
+
+    @property
+    def is_line(self) -> bool:
+        """Whether there is one direction only."""
+        return len(self.basis) == 1
+
+    def project(self, points: FloatArray) -> FloatArray:
+        """Return the coordinates, of shape (..., k), of the orthogonal projections of points."""
+        coordinates: FloatArray = (points - self.origin) @ self.basis.T + self.offset
+        return coordinates
+
+    def project_covariances(self, matrices: FloatArray) -> FloatArray:
+        """Return the covariance matrices of projected points, of shape (..., k, k)."""
+        projected: FloatArray = self.basis @ matrices @ self.basis.T
+        return projected
+
+    def embed(self, coordinates: FloatArray) -> FloatArray:
+        """Return the points of the plane, of shape (..., p), that have these coordinates."""
+        points: FloatArray = self.origin + (coordinates - self.offset) @ self.basis
+        return points
+
+    def within(self, free: BoolArray) -> Plane:
+        """Return the same plane in the columns that may change, which hold all of its directions."""
+        return replace(self, origin=self.origin[free], basis=self.basis[:, free])
+
+
+def neighbourhood_of(recourse: Recourse) -> Neighbourhood:
+    """Return the neighbourhood, or raise with the reason why there is none."""
+    if recourse.neighbourhood is None:
+        raise ValueError(
+            f"There is nothing to draw: no neighbourhood was sampled, the status is {str(recourse.status)!r}. "
+            f"{recourse.reason} Draw a recourse of a Bayesian method whose neighbourhood is not None."
+        )
+    return recourse.neighbourhood
+
+
+def choose_plane(
+    recourse: Recourse,
+    directions: Any = None,
+    columns: Sequence[Hashable] | None = None,
+    *,
+    show: Literal["way", "neighbourhood"] = "neighbourhood",
+) -> Plane:
+    """Choose the plane through the boundary point that a figure shows.
+
+    Parameters
+    ----------
+    recourse : Recourse
+        A recourse with a neighbourhood.
+    directions : pair of columns, array_like of shape (2, p) or None
+        What spans the plane. None for the columns that may change if they are at most two. If they are more, it is
+        the plane of refused point, boundary point and recourse to show the way; and that of the boundary point, the
+        recourse and the way between the centres of the two classes to show the neighbourhood.
+    columns : sequence of names, optional
+        Names of all columns.
+    show : {"way", "neighbourhood"}
+        What the plane is for.
+    """
+    around = neighbourhood_of(recourse)
+    origin = around.centre
+    p = len(origin)
+    names = None if columns is None else list(columns)
+    if names is not None and len(names) != p:
+        raise ValueError(f"columns must name all {p} columns, got {len(names)} names.")
+    free = np.flatnonzero(around.free)
+    if directions is not None:
+        if len(free) == 1:
+            raise ValueError(
+                f"directions: only {_name(free[0], names)} may change, so there is no plane to choose. Leave them None."
+            )
+        pair = _two(directions)
+        if not _are_vectors(pair, names):
+            return _column_plane(origin, [_position(entry, names, p) for entry in pair], around.free, names)
+        basis = _orthonormal(pair, around.free, names)
+        labels = (
+            "distance from the boundary point along the first direction",
+            "along the second direction, as far as it is orthogonal to the first",
+        )
+        return Plane(origin, basis, np.zeros(2), labels, len(free) == 2)
+    if len(free) <= 2:
+        return _column_plane(origin, free.tolist(), around.free, names)
+    basis, chosen = _first_two(_candidates(recourse, around, names, show), around.radius)
+    anchor = recourse.x0 if show == "way" else origin
+    labels = (f"distance along the line {chosen[0]}", f"distance across that line, {chosen[1]}")
+    return Plane(origin, basis, basis @ (origin - anchor), labels, False)
+
+
+def _candidates(
+    recourse: Recourse, around: Neighbourhood, names: list[Hashable] | None, show: str
+) -> Iterator[tuple[FloatArray, str]]:
+    """Yield directions and their names, the best first; at last all columns, so that two always span a plane."""
+    if show == "way":
+        yield recourse.x - recourse.x0, "from the refused point to the recourse"
+        yield around.centre - recourse.x0, "towards the boundary point"
+    else:
+        yield recourse.x - around.centre, "from the boundary point to the recourse"
+    accepted, samples = around.accepted, around.samples
+    if accepted.any() and not accepted.all():
+        yield samples[accepted].mean(axis=0) - samples[~accepted].mean(axis=0), "towards the accepted samples"
+    for column in np.flatnonzero(around.free):
+        yield around.radius * np.eye(len(samples[0]))[column], f"in the direction of {_name(column, names)}"
+
+
+def _first_two(candidates: Iterator[tuple[FloatArray, str]], radius: float) -> tuple[FloatArray, list[str]]:
+    """Orthonormalise the first two candidates that span a plane."""
+    basis: list[FloatArray] = []
+    chosen: list[str] = []
+    for vector, name in candidates:
+        rest = vector - sum((vector @ unit) * unit for unit in basis)
+        length = float(np.linalg.norm(rest))
+        if length > _ALIKE * radius:
+            basis.append(rest / length)
+            chosen.append(name)
+        if len(basis) == 2:
+            break
+    return np.array(basis), chosen
+
+
+def _column_plane(origin: FloatArray, places: list[int], free: BoolArray, names: list[Hashable] | None) -> Plane:
+    """Return the plane of one or two columns, whose coordinates are their values."""
+    for place in places:
+        if not free[place]:
+            raise ValueError(
+                f"directions: {_name(place, names)} may not change, so nothing varies in it. {_choices(free, names)}"
+            )
+    if len(set(places)) < len(places):
+        raise ValueError(f"directions must be two different columns, got {_name(places[0], names)} twice.")
+    labels = tuple(_name(place, names, quote=False) for place in places)
+    return Plane(origin, np.eye(len(origin))[places], origin[places], labels, len(places) == int(free.sum()))
+
+
+def _two(directions: Any) -> list[Any]:
+    shape = "a pair of columns, or an array of shape (2, p) with a direction in each row"
+    if isinstance(directions, str) or not hasattr(directions, "__len__"):
+        raise ValueError(f"directions must be {shape}, got {directions!r}.")
+    if len(directions) != 2:
+        raise ValueError(f"directions must be {shape}, got {len(directions)} entries.")
+    return list(directions)
+
+
+def _are_vectors(pair: list[Any], names: list[Hashable] | None) -> bool:
+    """Tell directions from columns; a name may be a tuple too."""
+    if names is not None and all(isinstance(entry, Hashable) and entry in names for entry in pair):
+        return False
+    return any(np.ndim(entry) > 0 for entry in pair)
+
+
+def _position(entry: Any, names: list[Hashable] | None, p: int) -> int:
+    """Find a column by its name, or by its number unless numbers are names."""
+    if names is not None and entry in names:
+        if names.count(entry) > 1:
+            raise ValueError(f"directions: {names.count(entry)} columns are named {entry!r}. Give their numbers.")
+        return names.index(entry)
+    if isinstance(entry, int | np.integer) and not isinstance(entry, bool):
+        if -p <= entry < p:
+            return int(entry) % p
+        raise ValueError(f"directions: there is no column {entry}, the columns are 0 to {p - 1}.")
+    known = "Pass their names as columns." if names is None else f"The columns are {', '.join(map(repr, names))}."
+    raise ValueError(f"directions names column {entry!r}, which is not known. {known}")
+
+
+def _orthonormal(pair: list[Any], free: BoolArray, names: list[Hashable] | None) -> FloatArray:
+    """Orthonormalise the user's directions, the first keeping its direction."""
+    try:
+        vectors = np.array(pair, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"directions must be two columns or an array of shape (2, {len(free)}): {error}.") from error
+    if vectors.shape != (2, len(free)):
+        raise ValueError(f"directions must be two columns or an array of shape (2, {len(free)}), not {vectors.shape}.")
+    if not np.isfinite(vectors).all():
+        raise ValueError("directions must be finite.")
+    fixed = np.flatnonzero((vectors != 0.0).any(axis=0) & ~free)
+    if len(fixed):
+        raise ValueError(
+            f"directions: {_name(fixed[0], names)} may not change, its entries must be 0. {_choices(free, names)}"
+        )
+    lengths = np.linalg.norm(vectors, axis=1)
+    if not lengths.all():
+        raise ValueError(f"directions must not be zero, row {int(np.argmin(lengths))} is.")
+    first, second = vectors / lengths[:, None]
+    rest = second - (second @ first) * first
+    if np.linalg.norm(rest) <= _PARALLEL:
+        raise ValueError("directions must span a plane, but they are parallel. Turn one of them.")
+    return np.array([first, rest / np.linalg.norm(rest)])
+
+
+def _choices(free: BoolArray, names: list[Hashable] | None) -> str:
+    listed = ", ".join(_name(place, names) for place in np.flatnonzero(free)[:10])
+    more = ", ..." if int(free.sum()) > 10 else ""
+    return f"The columns that may change are {listed}{more}."
+
+
+def _name(place: int, names: list[Hashable] | None, *, quote: bool = True) -> str:
+    if names is None:
+        return f"column {place}"
+    return repr(names[place]) if quote else str(names[place])

@@ -1,0 +1,154 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from robust_recourse.actions import ActionSet
+from robust_recourse.math.projections import weighted_cost
+from robust_recourse.sampling.boundary import find_boundary
+from robust_recourse.sampling.oracle import Oracle
+
+
+def search(model, x0, candidates, actions=None, n_neighbors=1000):
+    limits = (actions or ActionSet()).limits(x0.shape[1])
+    oracle = Oracle(lambda X, rows: np.asarray(model(X), dtype=bool), x0, np.arange(len(x0)))
+    return find_boundary(oracle, x0, candidates, limits, n_neighbors), oracle
+
+
+def naive_cheapest_crossing(model, x0, candidates, limits, steps=100):
+    """The published way: a grid on every segment that ends accepted, the cheapest accepted point."""
+    lower, upper = limits.box(x0[None])
+    ends = np.clip(candidates, lower, upper)
+    ends = ends[np.asarray(model(ends), dtype=bool)]
+    best = np.inf
+    for t in np.linspace(0.0, 1.0, steps + 1):
+        points = x0 + t * (ends - x0)
+        cost = weighted_cost(points, x0, limits.weights)[np.asarray(model(points), dtype=bool)]
+        best = min(best, cost.min(initial=np.inf))
+    return best
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 5), st.booleans())
+def test_no_grid_finds_a_cheaper_point(seed, p, restricted):
+    rng = np.random.default_rng(seed)
+    normal, centre = rng.standard_normal(p), rng.uniform(-1, 1, p)
+
+    # The accepted set is convex, so that every segment crosses its boundary once.
+    def model(X):
+        return (X @ normal > 0.2) & (((X - centre) ** 2).sum(axis=1) < 3.0)
+
+    X = rng.uniform(-2, 2, (300, p))
+    x0, candidates = X[~model(X)][:6], X[model(X)]
+    if not len(x0) or not len(candidates):
+        return
+    actions = ActionSet(increase=[0], bounds={p - 1: (-1.5, 1.5)}, weights={0: 2.0}) if restricted else ActionSet()
+    limits = actions.limits(p)
+    x0 = x0[limits.holds(x0)]
+    found, _ = search(model, x0, candidates, actions)
+    for i, x in enumerate(x0):
+        naive = naive_cheapest_crossing(model, x, candidates, limits)
+        assert found.found[i] == np.isfinite(naive)
+        if found.found[i]:
+            assert weighted_cost(found.x[i], x, limits.weights) <= naive * (1.0 + 2.0**-8) + 1e-12
+
+
+def test_the_point_is_on_the_favourable_side_and_next_to_the_other(linear_model, square):
+    x0 = square[linear_model(square) == 0][:50]
+    found, _ = search(linear_model, x0, square[linear_model(square) == 1])
+    assert found.found.all()
+    assert linear_model(found.x).all()
+    assert not linear_model(x0 + (1.0 - 2e-6) * (found.x - x0)).any()
+
+
+def test_for_a_linear_model_the_cost_is_close_to_the_closed_form():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2, 2, (5000, 2))
+
+    def model(Z):
+        return Z[:, 0] + 2.0 * Z[:, 1] > 1.0
+
+    x0 = X[~model(X)][:100]
+    found, _ = search(model, x0, X[model(X)])
+    # The cheapest L1 way to raise x1 + 2 x2 is x2 alone.
+    best = (1.0 - x0[:, 0] - 2.0 * x0[:, 1]) / 2.0
+    ratio = weighted_cost(found.x, x0, np.ones(2)) / best
+    assert ratio.min() > 1.0 - 1e-9
+    assert np.median(ratio) < 1.02
+
+
+def test_few_rows_are_asked_in_few_batches(wide):
+    model, X, refused = wide
+    calls = []
+
+    def asked(Z):
+        calls.append(len(Z))
+        return model(Z)
+
+    _, oracle = search(asked, refused, X[model(X)])
+    n_candidates = int(model(X).sum())
+    assert oracle.n_queries.sum() == sum(calls)
+    assert oracle.n_queries.max() <= min(n_candidates, 1000) + 300
+    assert len(calls) < 200
+
+
+def test_a_row_gets_the_same_point_alone_and_in_a_batch(wide):
+    model, X, refused = wide
+    candidates = X[model(X)]
+    together, _ = search(model, refused, candidates)
+    backwards, _ = search(model, refused[::-1], candidates)
+    np.testing.assert_array_equal(together.x, backwards.x[::-1])
+    for i in (0, 7, 39):
+        np.testing.assert_array_equal(search(model, refused[i : i + 1], candidates)[0].x[0], together.x[i])
+
+
+@pytest.mark.parametrize(
+    "actions",
+    [
+        ActionSet(increase=[0], decrease=[1]),
+        ActionSet(bounds={0: (-2.0, 0.5), 2: (-0.3, None)}),
+        ActionSet(decrease=[2], weights={1: 5.0}),
+    ],
+)
+def test_the_action_set_holds_exactly(actions):
+    rng = np.random.default_rng(3)
+    X = rng.uniform(-2, 2, (500, 3))
+
+    def model(Z):
+        return Z[:, 0] - Z[:, 1] - Z[:, 2] > 1.0
+
+    limits = actions.limits(3)
+    x0 = X[~model(X) & limits.holds(X)][:60]
+    found, _ = search(model, x0, X[model(X)], actions)
+    lower, upper = limits.box(x0)
+    x = found.x[found.found]
+    assert len(x) > 30
+    assert ((lower <= found.x) & (found.x <= upper))[found.found].all()
+    assert model(x).all()
+
+
+def test_all_candidates_are_tried_before_giving_up():
+    # Only a far candidate is accepted once moved: the nearest ones differ in the column that may not fall.
+    candidates = np.concatenate([np.stack([np.linspace(-1, -0.1, 200), np.full(200, 0.1)], axis=1), [[5.0, 0.0]]])
+
+    def model(Z):
+        return (Z[:, 0] > 3.0) | (Z[:, 0] < -0.05)
+
+    found, oracle = search(model, np.array([[0.0, 0.0]]), candidates, ActionSet(increase=[0]), n_neighbors=10)
+    assert found.found[0]
+    assert found.x[0, 0] == pytest.approx(3.0, rel=1e-5)
+    assert oracle.n_queries[0] < 400
+
+
+def test_an_unreachable_instance_is_said_to_be_so(linear_model, square):
+    x0 = np.array([[-1.0, -1.0], [0.0, 0.4]])
+    found, _ = search(linear_model, x0, square[linear_model(square) == 1], ActionSet(bounds={0: (-2, 0), 1: (-2, 0.45)}))
+    assert not found.found.any()
+    assert np.isnan(found.x).all()
+
+
+def test_one_dimension_with_all_candidates_on_one_ray():
+    candidates = np.linspace(1.0, 9.0, 2000)[:, None]
+    found, oracle = search(lambda Z: Z[:, 0] > 0.7, np.array([[0.0]]), candidates)
+    assert found.x[0, 0] == pytest.approx(0.7, rel=1e-6)
+    assert oracle.n_queries[0] < 1200
