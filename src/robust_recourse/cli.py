@@ -76,9 +76,9 @@ def _print_demo(demo: Demo, page: Path) -> None:
 
     table = Table(title=f"{len(demo.robust)} refused people, {demo.n_models} retrained models", title_justify="left")
     table.add_column("recourse")
-    for name in demo.table.columns:
-        table.add_column(str(name), justify="right")
-    for name, row in demo.table.iterrows():
+    for column in demo.table.columns:
+        table.add_column(str(column), justify="right")
+    for name, row in zip(demo.table.index, demo.table.to_numpy(), strict=True):
         style = "bold" if name == "robust recourse" else ""
         table.add_row(str(name), *(f"{value:.3f}" for value in row), style=style)
     console = Console()

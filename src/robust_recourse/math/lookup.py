@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +33,7 @@ _FIRST_REACH = 4.0
 _FEWEST_CELLS, _MOST_CELLS = 32, 1024
 _SHORTEST_PIECE = 1e-6
 _BLOCK = 8192
+_KINK = 1e-6  # smallest jump of the slope that is a kink
 
 
 class _Piece(NamedTuple):
@@ -51,16 +53,42 @@ class ProfileTable:
     ----------
     branches : sequence of Branch
         The exact profile, smooth from the start of each branch to the start of the next.
+    rounding : float
+        Distance over which its kinks are rounded off, on both sides: the table is then continuously
+        differentiable, also as a function of the point, and above the profile by at most half of it times the
+        jump of the slope.
     """
 
-    def __init__(self, branches: Sequence[Branch]) -> None:
+    def __init__(self, branches: Sequence[Branch], rounding: float = 0.0) -> None:
         self._solve_last = branches[-1].solve
-        starts = [branch.start for branch in branches]
-        stops = [*starts[1:], max(_FIRST_REACH, 2.0 * starts[-1])]
+        self.kinked = False
         self._pieces: list[_Piece] = []
-        for branch, stop in zip(branches, stops, strict=True):
-            self._pieces += _interpolate(branch.solve, branch.start, stop)
+        start = self._round_tip(branches[0], rounding)
+        for branch, after in pairwise(branches):
+            stop = after.start
+            before, behind = (one.solve(np.array([stop])).slope[0] for one in (branch, after))
+            gap = min(rounding, 0.5 * (stop - start)) if behind - before > _KINK else 0.0
+            self.kinked |= bool(behind - before > _KINK)
+            self._pieces += _interpolate(branch.solve, start, stop - gap)
+            start = stop + gap
+            if gap > 0.0:
+                left, right = branch.solve(np.array([stop - gap])), after.solve(np.array([start]))
+                value = np.concatenate([left.value, right.value])
+                slope = np.concatenate([left.slope, right.slope]) * 2.0 * gap
+                self._pieces.append(_Piece(stop - gap, start, _hermite(value, slope)))
+        self._pieces += _interpolate(self._solve_last, start, max(_FIRST_REACH, 2.0 * start))
         self._index()
+
+    def _round_tip(self, branch: Branch, rounding: float) -> float:
+        """Round off a positive slope at distance 0, the tip of a cone, by a parabola."""
+        tip = branch.solve(np.zeros(1)).slope[0] > _KINK
+        self.kinked |= bool(tip)
+        if not tip or rounding == 0.0:
+            return 0.0
+        value, slope = (part[0] for part in branch.solve(np.array([rounding]))[:2])
+        bend = 0.5 * slope * rounding
+        self._pieces.append(_Piece(0.0, rounding, np.array([[value - bend], [0.0], [bend], [0.0]])))
+        return rounding
 
     @property
     def reach(self) -> float:
@@ -129,9 +157,9 @@ def optimistic_table(epsilon: float) -> ProfileTable:
 
 
 @lru_cache(maxsize=128)
-def pessimistic_table(epsilon: float, p: int) -> ProfileTable:
+def pessimistic_table(epsilon: float, p: int, rounding: float = 0.0) -> ProfileTable:
     """Return the cached table of the pessimistic profile for ``epsilon`` in units of ``sigma``."""
-    return ProfileTable(profiles.pessimistic_branches(epsilon, p))
+    return ProfileTable(profiles.pessimistic_branches(epsilon, p), rounding)
 
 
 def _interpolate(solve: Callable[[FloatArray], Profile], start: float, stop: float) -> list[_Piece]:

@@ -60,13 +60,23 @@ class OddsObjective:
     inner : {"table", "direct", "first-order"}
         How the profiles are found: interpolated from a table of the exact ones, solved exactly at every distance,
         or by the paper's Algorithm 1.
+    rounding : float
+        With tables: distance, in units of the smoothing, over which the kinks of the profile are rounded off.
     """
 
-    def __init__(self, samples: FloatArray, accepted: BoolArray, scales: Scales, inner: Inner = "table") -> None:
-        self._samples, self._accepted, self._scales, self._inner = samples, accepted, scales, inner
+    def __init__(
+        self,
+        samples: FloatArray,
+        accepted: BoolArray,
+        scales: Scales,
+        inner: Inner = "table",
+        rounding: float = 0.0,
+    ) -> None:
+        self._samples, self._accepted = samples, accepted
+        self._settings = scales, inner, rounding
         _, n, p = samples.shape
         size = max(1, _BLOCK // (n * p))
-        profiles = _profile_functions(inner, scales, p)
+        profiles = _profile_functions(inner, scales, p, rounding)
         self._blocks = [
             _Block(samples[i : i + size], accepted[i : i + size], scales.sigma, profiles)
             for i in range(0, len(samples), size)
@@ -74,7 +84,7 @@ class OddsObjective:
 
     def take(self, rows: IntArray) -> OddsObjective:
         """Keep the instances `rows`."""
-        return OddsObjective(self._samples[rows], self._accepted[rows], self._scales, self._inner)
+        return OddsObjective(self._samples[rows], self._accepted[rows], *self._settings)
 
     def __call__(self, x: FloatArray) -> Odds:
         """Evaluate at `x` of shape (m, p), one point for every instance."""
@@ -188,10 +198,12 @@ def log_worst_case_odds(
     return Odds(odds.value[0], odds.gradient[0]) if single else odds
 
 
-def _profile_functions(inner: Inner, scales: Scales, p: int) -> tuple[ProfileFunction, ProfileFunction]:
+def _profile_functions(
+    inner: Inner, scales: Scales, p: int, rounding: float
+) -> tuple[ProfileFunction, ProfileFunction]:
     """Return the optimistic and the pessimistic profile in units of the smoothing."""
     e0, e1 = scales.epsilon_0 / scales.sigma, scales.epsilon_1 / scales.sigma
     if inner == "table":
-        return optimistic_table(e0), pessimistic_table(e1, p)
+        return optimistic_table(e0), pessimistic_table(e1, p, rounding)
     module = profiles if inner == "direct" else first_order
     return lambda c: module.optimistic(c, 1.0, e0, p)[:2], lambda c: module.pessimistic(c, 1.0, e1, p)[:2]

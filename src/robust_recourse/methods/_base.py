@@ -41,6 +41,10 @@ class RecourseMethod(BaseEstimator):  # type: ignore[misc]
     random_state: int | np.random.Generator | np.random.RandomState | None
     n_jobs: int | None
 
+    def __sklearn_clone__(self) -> Self:
+        """Copy the parameters; the model is given, so that it stays fitted."""
+        return type(self)(**self.get_params(deep=False))
+
     def fit(self, X: Any, y: None = None) -> Self:  # noqa: ARG002
         """Learn the accepted training rows.
 

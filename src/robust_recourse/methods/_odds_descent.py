@@ -9,8 +9,9 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
-from robust_recourse.math.descent import minimise
+from robust_recourse.math.descent import Descent, minimise
 from robust_recourse.math.limits import Limits
+from robust_recourse.math.lookup import pessimistic_table
 from robust_recourse.math.odds import Inner, Odds, OddsObjective, Scales
 from robust_recourse.math.projections import project, settle, weighted_cost
 from robust_recourse.result import Recourse, Status
@@ -21,6 +22,10 @@ __all__ = ["SOLVERS", "Problem", "Solver", "descend", "verify"]
 
 Solver = Literal["exact", "first-order"]
 SOLVERS: tuple[Solver, ...] = get_args(Solver)
+
+_ROUNDINGS = (0.3, 0.03, 0.003)  # of the kinks, in units of the smoothing
+_EVALUATIONS, _POLISHING = 100, 10  # of the odds: in all, and after descents on rounded odds
+_TINY = 1e-300
 
 _INNER: dict[Solver, Inner] = {"exact": "table", "first-order": "first-order"}
 
@@ -78,7 +83,7 @@ class Ends(NamedTuple):
     """Where the descents ended."""
 
     log_odds: FloatArray
-    status: np.ndarray[tuple[int], np.dtype[np.object_]]
+    status: list[Status]
     paths: list[FloatArray]
     scales: list[Scales | None]
 
@@ -89,22 +94,19 @@ def descend(problem: Problem, solver: Solver, scales_of: Callable[[float], Scale
     around = problem.around
     ends = Ends(
         log_odds=np.full(m, np.nan),
-        status=np.full(m, Status.ONE_CLASS, dtype=object),
+        status=[Status.ONE_CLASS] * m,
         paths=[problem.boundary[i : i + 1] for i in range(m)],
         scales=[None] * m,
     )
     for radius in np.unique(around.radius[around.two_classes]):
         group = np.flatnonzero(around.two_classes & (around.radius == radius))
         scales = scales_of(float(radius))
-        objective, projection = _objective(around, group, solver, scales), problem.projection(group)
-        boundary = problem.boundary[group]
-        start, first, jumped = _start(objective, projection, boundary, around, group)
-        found = minimise(objective, projection, start, length=scales.sigma, first=first)
+        found = _minimise(problem, group, solver, scales)
         ends.log_odds[group] = found.value
-        ends.status[group] = np.where(found.converged, Status.OK, Status.NOT_CONVERGED)
         for j, i in enumerate(group):
             ends.scales[i] = scales
-            ends.paths[i] = np.concatenate([boundary[j : j + 1], found.path(j)]) if jumped[j] else found.path(j)
+            ends.status[i] = Status.OK if found.converged[j] else Status.NOT_CONVERGED
+            ends.paths[i] = found.path(j)
     return ends
 
 
@@ -154,33 +156,62 @@ def verify(problem: Problem, ends: Ends, solver: Solver, seed: int) -> list[Reco
     ]
 
 
-def _start(
-    objective: OddsObjective,
-    projection: Callable[[FloatArray, IntArray], FloatArray],
-    boundary: FloatArray,
-    around: Neighbourhoods,
-    group: IntArray,
-) -> tuple[FloatArray, Odds, BoolArray]:
-    """Choose where to descend from: the boundary point, or a jump from it towards the accepted samples.
+def _minimise(problem: Problem, group: IntArray, solver: Solver, scales: Scales) -> Descent:
+    """Descend from the boundary point or, where that has better odds, from a jump towards the accepted samples.
 
     The odds have many local minima. A jump of the neighbourhood's diameter, along the line through the centres of
-    the two classes and back onto the feasible set, lands in a better basin most of the time.
+    the two classes and back onto the feasible set, lands in a better basin most of the time. With large ambiguity
+    radii they have kinks too, at which a gradient method stalls: there the descent goes over odds whose kinks are
+    rounded off, less and less, and only its last part is on the odds themselves.
     """
+    projection = problem.projection(group)
+    objective = _objective(problem.around, group, solver, scales)
+    x = problem.boundary[group]
+    odds = objective(x)
+    history, stepped = [x], [np.ones(len(x), dtype=bool)]
+
+    def offer(other: FloatArray) -> None:
+        nonlocal x, odds
+        there = objective(other)
+        better = there.value < odds.value
+        odds = Odds(
+            *(np.where(better.reshape(-1, *[1] * (a.ndim - 1)), a, b) for a, b in zip(there, odds, strict=True))
+        )
+        x = np.where(better[:, None], other, x)
+        history.append(x)
+        stepped.append(better)
+
+    offer(projection(x + _ahead(problem.around, group), np.arange(len(group))))
+    smooth = np.zeros(len(x), dtype=bool)
+    kinked = solver == "exact" and pessimistic_table(scales.epsilon_1 / scales.sigma, x.shape[1]).kinked
+    if kinked:
+        end = x
+        for rounding in _ROUNDINGS:
+            rounded = _objective(problem.around, group, solver, scales, rounding)
+            end, _, smooth, *_ = minimise(rounded, projection, end, length=scales.sigma)
+        offer(end)
+    most = _POLISHING if kinked else _EVALUATIONS
+    last = minimise(objective, projection, x, length=scales.sigma, first=odds, max_evaluations=most)
+    return Descent(
+        last.x,
+        last.value,
+        last.converged | smooth,
+        np.concatenate([np.stack(history), last.history[1:]]),
+        np.concatenate([np.stack(stepped), last.stepped[1:]]),
+    )
+
+
+def _ahead(around: Neighbourhoods, group: IntArray) -> FloatArray:
+    """Vectors from the centre of the refused samples to that of the accepted ones, two sampling radii long."""
     samples, accepted = around.samples[group], around.accepted[group]
     n_accepted = accepted.sum(axis=1)[:, None]
     total, inside = samples.sum(axis=1), np.einsum("mn,mnp->mp", accepted.astype(float), samples)
-    ahead = inside / n_accepted - (total - inside) / (accepted.shape[1] - n_accepted)
-    ahead /= np.sqrt((ahead**2).sum(axis=1, keepdims=True)) + np.finfo(float).tiny
-    every = np.arange(len(group))
-    jump = projection(boundary + 2.0 * around.radius[group, None] * ahead, every)
-    here, there = objective(boundary), objective(jump)
-    jumped = there.value < here.value
-    value, gradient = (
-        np.where(jumped, there.value, here.value),
-        np.where(jumped[:, None], there.gradient, here.gradient),
-    )
-    return np.where(jumped[:, None], jump, boundary), Odds(value, gradient), jumped
+    ahead: FloatArray = inside / n_accepted - (total - inside) / (accepted.shape[1] - n_accepted)
+    ahead *= 2.0 * around.radius[group, None] / (np.sqrt((ahead**2).sum(axis=1, keepdims=True)) + _TINY)
+    return ahead
 
 
-def _objective(around: Neighbourhoods, group: IntArray, solver: Solver, scales: Scales) -> OddsObjective:
-    return OddsObjective(around.samples[group], around.accepted[group], scales, _INNER[solver])
+def _objective(
+    around: Neighbourhoods, group: IntArray, solver: Solver, scales: Scales, rounding: float = 0.0
+) -> OddsObjective:
+    return OddsObjective(around.samples[group], around.accepted[group], scales, _INNER[solver], rounding)

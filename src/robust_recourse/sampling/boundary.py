@@ -24,8 +24,8 @@ __all__ = ["Boundary", "find_boundary"]
 _FIRST = 6  # nearest segments whose bisection gives the first incumbent
 _PICKS = 3  # contenders bisected in every later round
 _SHARES = (32, 128, 512)  # segments that compete before the others do
-_COARSE = 8  # halvings of a bracket to compare segments
-_PRECISION, _MOST_HALVINGS = 1e-6, 60  # of the winner's bracket, relative to its cost
+_COARSE, _FINE = 2.0**-7, 1e-6  # widths of a bracket relative to its cost: to compare segments, and of the winner
+_MOST_HALVINGS = 60
 _ROWS = 8192  # points built at once
 _DISTANCES = 2**18  # entries of a block of the distance matrix
 
@@ -164,7 +164,7 @@ class _Search:
         rows = np.flatnonzero(reached)
         wide = rows
         for _ in range(_MOST_HALVINGS):
-            wide = wide[self._high[wide] - self._low[wide] > _PRECISION * self._high[wide]]
+            wide = wide[self._high[wide] - self._low[wide] > _FINE * self._high[wide]]
             if not len(wide):
                 break
             middle = 0.5 * (self._low[wide] + self._high[wide])
@@ -208,13 +208,16 @@ class _Search:
         """Bisect segments accepted at cost `high`, dropping those beaten by another of the same instance."""
         low, floor = np.zeros(len(segments)), self._high.copy()
         owner = self._segments.owner(segments)
-        for _ in range(_COARSE):
+        for _ in range(_MOST_HALVINGS):
             np.minimum.at(floor, owner, high)
             alive = low < floor[owner]
             segments, owner, low, high = segments[alive], owner[alive], low[alive], high[alive]
-            middle = 0.5 * (low + high)
-            yes = self._accepted(segments, middle)
-            high, low = np.where(yes, middle, high), np.where(yes, low, middle)
+            wide = np.flatnonzero(high - low > _COARSE * high)
+            if not len(wide):
+                break
+            middle = 0.5 * (low[wide] + high[wide])
+            yes = self._accepted(segments[wide], middle)
+            high[wide[yes]], low[wide[~yes]] = middle[yes], middle[~yes]
         order = np.lexsort((segments, high, owner))
         winner = order[_rank_within(owner[order]) == 0]
         winner = winner[high[winner] < self._high[owner[winner]]]

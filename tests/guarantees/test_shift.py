@@ -1,0 +1,51 @@
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LogisticRegression
+from sklearn.neural_network import MLPClassifier
+
+from robust_recourse.guarantees.shift import arrival_models
+
+
+class Remembers(ClassifierMixin, BaseEstimator):
+    """Keeps what it was fitted on."""
+
+    def fit(self, X, y):
+        self.X_, self.y_ = X, y
+        return self
+
+
+X, y = np.arange(20.0).reshape(10, 2), np.zeros(10, dtype=int)
+X_new, y_new = 100.0 + np.arange(40.0).reshape(20, 2), np.ones(20, dtype=int)
+
+
+def test_every_model_sees_all_present_rows_and_a_share_of_the_new_ones():
+    models = arrival_models(Remembers(), X, y, X_new, y_new, share=0.25, n_models=8, random_state=0)
+    arrived = []
+    for model in models:
+        np.testing.assert_array_equal(model.X_[:10], X)
+        rest = model.X_[10:]
+        assert len(rest) == 5
+        assert len(np.unique(rest, axis=0)) == 5
+        assert (rest >= 100).all()
+        np.testing.assert_array_equal(model.y_[10:], 1)
+        arrived.append(tuple(sorted(rest[:, 0])))
+    assert len(set(arrived)) > 1
+
+
+def test_models_are_the_same_whatever_the_jobs_and_have_seeds_of_their_own():
+    network = MLPClassifier((3,), max_iter=5, random_state=0)
+    data = (np.concatenate([X, X_new]) / 100, np.concatenate([y, y_new]))
+    with pytest.warns(UserWarning, match="Maximum iterations"):
+        serial = arrival_models(network, *data, *data, n_models=3, random_state=1)
+    assert len({model.random_state for model in serial}) == 3
+    parallel = arrival_models(LogisticRegression(), *data, *data, n_models=3, random_state=1, n_jobs=2)
+    again = arrival_models(LogisticRegression(), *data, *data, n_models=3, random_state=1)
+    for one, other in zip(parallel, again, strict=True):
+        np.testing.assert_array_equal(one.coef_, other.coef_)
+
+
+@pytest.mark.parametrize(("share", "match"), [(0.0, "greater than 0"), (1.5, "at most 1"), (-1, "greater than 0")])
+def test_the_share_is_a_share(share, match):
+    with pytest.raises(ValueError, match=match):
+        arrival_models(Remembers(), X, y, X_new, y_new, share=share)
