@@ -276,7 +276,7 @@ def test_a_descent_that_is_cut_short_says_so(wide, monkeypatch):
     from robust_recourse.methods import _odds_descent
 
     def impatient(*args, **kwargs):
-        return minimise(*args, **kwargs, max_evaluations=1)
+        return minimise(*args, **{**kwargs, "max_evaluations": 1})
 
     minimise = _odds_descent.minimise
     monkeypatch.setattr(_odds_descent, "minimise", impatient)

@@ -25,6 +25,7 @@ SOLVERS: tuple[Solver, ...] = get_args(Solver)
 
 _ROUNDINGS = (0.3, 0.03, 0.003)  # of the kinks, in units of the smoothing
 _EVALUATIONS, _POLISHING = 100, 10  # of the odds: in all, and after descents on rounded odds
+_TIPS = 64  # samples tried as starts where the odds have kinks
 _TINY = 1e-300
 
 _INNER: dict[Solver, Inner] = {"exact": "table", "first-order": "first-order"}
@@ -161,8 +162,9 @@ def _minimise(problem: Problem, group: IntArray, solver: Solver, scales: Scales)
 
     The odds have many local minima. A jump of the neighbourhood's diameter, along the line through the centres of
     the two classes and back onto the feasible set, lands in a better basin most of the time. With large ambiguity
-    radii they have kinks too, at which a gradient method stalls: there the descent goes over odds whose kinks are
-    rounded off, less and less, and only its last part is on the odds themselves.
+    radii they have kinks too, at which a gradient method stalls, and minima at the tips of cones, which are samples
+    themselves: there a second descent starts from the best of some samples, and both go over odds whose kinks are
+    rounded off, less and less, before a last part on the odds themselves.
     """
     projection = problem.projection(group)
     objective = _objective(problem.around, group, solver, scales)
@@ -170,7 +172,7 @@ def _minimise(problem: Problem, group: IntArray, solver: Solver, scales: Scales)
     odds = objective(x)
     history, stepped = [x], [np.ones(len(x), dtype=bool)]
 
-    def offer(other: FloatArray) -> None:
+    def offer(other: FloatArray) -> BoolArray:
         nonlocal x, odds
         there = objective(other)
         better = there.value < odds.value
@@ -180,16 +182,17 @@ def _minimise(problem: Problem, group: IntArray, solver: Solver, scales: Scales)
         x = np.where(better[:, None], other, x)
         history.append(x)
         stepped.append(better)
+        return better
 
     offer(projection(x + _ahead(problem.around, group), np.arange(len(group))))
-    smooth = np.zeros(len(x), dtype=bool)
     kinked = solver == "exact" and pessimistic_table(scales.epsilon_1 / scales.sigma, x.shape[1]).kinked
+    smooth = np.zeros(len(x), dtype=bool)
     if kinked:
-        end = x
-        for rounding in _ROUNDINGS:
-            rounded = _objective(problem.around, group, solver, scales, rounding)
-            end, _, smooth, *_ = minimise(rounded, projection, end, length=scales.sigma)
-        offer(end)
+        for end in (x, _best_sample(problem, group, objective, projection)):
+            for rounding in _ROUNDINGS:
+                rounded = _objective(problem.around, group, solver, scales, rounding)
+                end, _, done, *_ = minimise(rounded, projection, end, length=scales.sigma)
+            smooth = np.where(offer(end), done, smooth)
     most = _POLISHING if kinked else _EVALUATIONS
     last = minimise(objective, projection, x, length=scales.sigma, first=odds, max_evaluations=most)
     return Descent(
@@ -209,6 +212,24 @@ def _ahead(around: Neighbourhoods, group: IntArray) -> FloatArray:
     ahead: FloatArray = inside / n_accepted - (total - inside) / (accepted.shape[1] - n_accepted)
     ahead *= 2.0 * around.radius[group, None] / (np.sqrt((ahead**2).sum(axis=1, keepdims=True)) + _TINY)
     return ahead
+
+
+def _best_sample(
+    problem: Problem,
+    group: IntArray,
+    objective: OddsObjective,
+    projection: Callable[[FloatArray, IntArray], FloatArray],
+) -> FloatArray:
+    """Project some samples of every neighbourhood onto the feasible set and keep the one with the best odds."""
+    samples = problem.around.samples
+    chosen = np.unique(np.linspace(0, samples.shape[1] - 1, _TIPS).astype(int))
+    best, least = problem.boundary[group], np.full(len(group), np.inf)
+    for k in chosen:
+        point = projection(samples[group, k], np.arange(len(group)))
+        value = objective(point).value
+        better = value < least
+        best, least = np.where(better[:, None], point, best), np.where(better, value, least)
+    return best
 
 
 def _objective(

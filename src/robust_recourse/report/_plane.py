@@ -7,12 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from robust_recourse._typing import BoolArray, FloatArray
 from robust_recourse.result import Recourse
 from robust_recourse.sampling.neighbourhood import Neighbourhood
 
-__all__ = ["Plane", "choose_plane", "neighbourhood_of"]
+__all__ = ["Names", "Plane", "choose_plane", "neighbourhood_of"]
+
+Names = Sequence[Hashable] | pd.Index
 
 _ALIKE = 0.01  # in sampling radii: directions that differ by less from the plane so far do not span another one
 _PARALLEL = 1e-8  # the same for the directions that the user gave, in their own lengths
@@ -52,10 +55,23 @@ class Plane:
         coordinates: FloatArray = (points - self.origin) @ self.basis.T + self.offset
         return coordinates
 
-    def project_covariances(self, matrices: FloatArray) -> FloatArray:
-        """Return the covariance matrices of projected points, of shape (..., k, k)."""
-        projected: FloatArray = self.basis @ matrices @ self.basis.T
-        return projected
+    def project_spread(self, directions: FloatArray, along: FloatArray, across: FloatArray) -> FloatArray:
+        """Return the covariances, of shape (n, k, k), of projected Gaussians.
+
+        They have standard deviations `along` their unit `directions`, of shape (n, p), and `across` them.
+        """
+        shadows = directions @ self.basis.T
+        outer = shadows[:, :, None] * shadows[:, None, :]
+        isotropic = across[:, None, None] ** 2 * np.eye(len(self.basis))
+        matrices: FloatArray = isotropic + (along**2 - across**2)[:, None, None] * outer
+        return matrices
+
+    def spots(self, points: FloatArray, heights: FloatArray | None = None) -> FloatArray:
+        """Return where points are drawn, of shape (n, 2): on a line at `heights`, or at 0."""
+        at = self.project(points)
+        if not self.is_line:
+            return at
+        return np.column_stack([at, np.zeros(len(at)) if heights is None else heights])
 
     def embed(self, coordinates: FloatArray) -> FloatArray:
         """Return the points of the plane, of shape (..., p), that have these coordinates."""
@@ -69,6 +85,8 @@ class Plane:
 
 def neighbourhood_of(recourse: Recourse) -> Neighbourhood:
     """Return the neighbourhood, or raise with the reason why there is none."""
+    if not isinstance(recourse, Recourse):
+        raise TypeError(f"recourse must be one recourse, as found[0], got {type(recourse).__name__}.")
     if recourse.neighbourhood is None:
         raise ValueError(
             f"There is nothing to draw: no neighbourhood was sampled, the status is {str(recourse.status)!r}. "
@@ -80,7 +98,7 @@ def neighbourhood_of(recourse: Recourse) -> Neighbourhood:
 def choose_plane(
     recourse: Recourse,
     directions: Any = None,
-    columns: Sequence[Hashable] | None = None,
+    columns: Names | None = None,
     *,
     show: Literal["way", "neighbourhood"] = "neighbourhood",
 ) -> Plane:
@@ -105,7 +123,7 @@ def choose_plane(
     names = None if columns is None else list(columns)
     if names is not None and len(names) != p:
         raise ValueError(f"columns must name all {p} columns, got {len(names)} names.")
-    free = np.flatnonzero(around.free)
+    free = [int(place) for place in np.flatnonzero(around.free)]
     if directions is not None:
         if len(free) == 1:
             raise ValueError(
@@ -121,10 +139,10 @@ def choose_plane(
         )
         return Plane(origin, basis, np.zeros(2), labels, len(free) == 2)
     if len(free) <= 2:
-        return _column_plane(origin, free.tolist(), around.free, names)
+        return _column_plane(origin, free, around.free, names)
     basis, chosen = _first_two(_candidates(recourse, around, names, show), around.radius)
     anchor = recourse.x0 if show == "way" else origin
-    labels = (f"distance along the line {chosen[0]}", f"distance across that line, {chosen[1]}")
+    labels = (f"along the line {chosen[0]}", f"across that line, {chosen[1]}")
     return Plane(origin, basis, basis @ (origin - anchor), labels, False)
 
 
@@ -140,8 +158,8 @@ def _candidates(
     accepted, samples = around.accepted, around.samples
     if accepted.any() and not accepted.all():
         yield samples[accepted].mean(axis=0) - samples[~accepted].mean(axis=0), "towards the accepted samples"
-    for column in np.flatnonzero(around.free):
-        yield around.radius * np.eye(len(samples[0]))[column], f"in the direction of {_name(column, names)}"
+    for column in map(int, np.flatnonzero(around.free)):
+        yield around.radius * _units([column], len(around.free))[0], f"in the direction of {_name(column, names)}"
 
 
 def _first_two(candidates: Iterator[tuple[FloatArray, str]], radius: float) -> tuple[FloatArray, list[str]]:
@@ -169,7 +187,14 @@ def _column_plane(origin: FloatArray, places: list[int], free: BoolArray, names:
     if len(set(places)) < len(places):
         raise ValueError(f"directions must be two different columns, got {_name(places[0], names)} twice.")
     labels = tuple(_name(place, names, quote=False) for place in places)
-    return Plane(origin, np.eye(len(origin))[places], origin[places], labels, len(places) == int(free.sum()))
+    return Plane(origin, _units(places, len(origin)), origin[places], labels, len(places) == int(free.sum()))
+
+
+def _units(places: Sequence[int], p: int) -> FloatArray:
+    """Return the unit vectors of some columns."""
+    units = np.zeros((len(places), p))
+    units[np.arange(len(places)), places] = 1.0
+    return units
 
 
 def _two(directions: Any) -> list[Any]:

@@ -1,0 +1,117 @@
+"""What the figures tell about a recourse: sentences, and decisions, odds and budget on a grid."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from robust_recourse._typing import BoolArray, FloatArray
+from robust_recourse.math.odds import OddsObjective, Scales
+from robust_recourse.models.predictor import Predictor
+from robust_recourse.report._plane import Names, Plane, neighbourhood_of
+from robust_recourse.report._window import Window
+from robust_recourse.result import Recourse, Status
+
+__all__ = ["Landscape", "fill_evenly", "landscape", "log_odds", "outcome", "projection", "radii", "regions"]
+
+_MOST_NUMBERS = 2**26  # in all differences between points of the grid and samples
+_NUMBERS_AT_ONCE = 2**22  # in the rows that the model is asked about together
+
+
+class Landscape(NamedTuple):
+    """Log odds of refusal, and what is left of the budget, on a grid."""
+
+    u: FloatArray
+    v: FloatArray
+    nominal: FloatArray
+    worst: FloatArray
+    spare: FloatArray | None  # None where the cost weights are not known
+
+
+def landscape(recourse: Recourse, plane: Plane, window: Window) -> Landscape:
+    """Evaluate the odds over a window: on 120 by 120 cells, on fewer if that were too much work."""
+    around = neighbourhood_of(recourse)
+    work = len(around.accepted) * int(around.free.sum())
+    u, v, points = window.grid(plane, int(np.clip(np.sqrt(_MOST_NUMBERS / work), 60, 120)))
+    return Landscape(u, v, *log_odds(recourse, points), _spare_budget(recourse, points))
+
+
+def log_odds(recourse: Recourse, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the nominal and the worst-case log odds at points with all columns, of shape (..., p)."""
+    around, scales = neighbourhood_of(recourse), _scales(recourse)
+    rows = points.reshape(-1, points.shape[-1])[:, around.free]
+    samples = np.broadcast_to(around.free_samples, (len(rows), len(around.accepted), rows.shape[1]))
+    accepted = np.broadcast_to(around.accepted, samples.shape[:2])
+    nominal, worst = (
+        OddsObjective(samples, accepted, each, "table")(rows).value.reshape(points.shape[:-1])
+        for each in (Scales(scales.sigma, 0.0, 0.0), scales)
+    )
+    return nominal, worst
+
+
+def regions(
+    model: Any, columns: Names | None, plane: Plane, window: Window
+) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Return abscissae, ordinates and where the model accepts; it is asked with frames if `columns` are an Index."""
+    predict = Predictor(model, columns if isinstance(columns, pd.Index) else None, "the grid of the figure")
+
+    def accepts(points: FloatArray) -> BoolArray:
+        step = max(1, _NUMBERS_AT_ONCE // points.shape[1])
+        rows = np.arange(len(points))
+        return np.concatenate([predict(points[i : i + step], rows[i : i + step]) for i in range(0, len(points), step)])
+
+    return window.paint(plane, accepts)
+
+
+def outcome(recourse: Recourse) -> str:
+    """Say what came out."""
+    parts = [f"Cost {recourse.cost:.3g} of at most {recourse.budget:.3g}"]
+    if np.isfinite(recourse.log_worst_case_odds):
+        parts.append(f"worst-case odds of refusal {recourse.worst_case_odds:.3g}")
+    parts.append(f"{'accepted' if recourse.valid else 'refused'} by the model.")
+    return ", ".join(parts) + ("" if recourse.status is Status.OK else f" {recourse.reason}")
+
+
+def radii(recourse: Recourse) -> str:
+    """Say what the odds depend on."""
+    sigma, epsilon_0, epsilon_1 = _scales(recourse)
+    return f"Smoothing {sigma:.3g}, ambiguity radii {epsilon_0:.3g} (refused) and {epsilon_1:.3g} (accepted)."
+
+
+def projection(plane: Plane, what: str) -> str:
+    """Say what the place of a point in the figure means, where that is not plain."""
+    if plane.is_line:
+        return "Heights have no meaning."
+    return "" if plane.whole else f"{what} projected onto the plane of the axes."
+
+
+def fill_evenly(text: str, width: int) -> str:
+    """Break a text into as few lines as fit, of about the same length."""
+    lines = len(textwrap.wrap(text, width))
+    narrower = (w for w in range(1, width) if len(textwrap.wrap(text, w)) == lines)
+    return textwrap.fill(text, next(narrower, width))
+
+
+def _scales(recourse: Recourse) -> Scales:
+    if recourse.scales is None:
+        raise ValueError(
+            f"There are no odds to draw, the status is {str(recourse.status)!r}. {recourse.reason} "
+            "Only the illustration can be drawn."
+        )
+    return recourse.scales
+
+
+def _spare_budget(recourse: Recourse, points: FloatArray) -> FloatArray | None:
+    """Return what points leave of the budget, or None unless it is sure that all cost weights are 1.
+
+    A recourse does not hold the weights. If all columns that may change do, and the cost is the plain L1 distance,
+    they are 1.
+    """
+    changes = np.abs(recourse.x - recourse.x0)
+    if not np.isclose(recourse.cost, changes.sum()) or not changes[neighbourhood_of(recourse).free].all():
+        return None
+    spare: FloatArray = recourse.budget - np.abs(points - recourse.x0).sum(axis=-1)
+    return spare

@@ -1,0 +1,93 @@
+"""What part of a plane a panel shows, and what is drawn in it: grids, decision regions, a readable choice of points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.ndimage import binary_dilation
+
+from robust_recourse._typing import BoolArray, FloatArray, IntArray
+from robust_recourse.report._plane import Plane
+
+__all__ = ["Window", "evenly", "extent", "jitter", "window_around"]
+
+_COARSE, _FINER = 80, 8  # cells of a window across, and of such a cell
+_MARGIN = 0.12  # around what a window must hold
+
+
+class Window(NamedTuple):
+    """The part of a plane that a panel shows."""
+
+    x: tuple[float, float]
+    y: tuple[float, float]
+
+    def grid(self, plane: Plane, cells: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return abscissae, ordinates and the points, of shape (rows, columns, p), where they meet."""
+        u, v = np.linspace(*self.x, cells + 1), np.linspace(*self.y, 2 if plane.is_line else cells + 1)
+        both = np.stack(np.meshgrid(u, v), axis=-1)
+        return u, v, plane.embed(both[..., : len(plane.basis)])
+
+    def paint(
+        self, plane: Plane, accepts: Callable[[FloatArray], BoolArray]
+    ) -> tuple[FloatArray, FloatArray, BoolArray]:
+        """Label a fine grid; ask only about a coarse one, and about the coarse cells that hold both labels."""
+        if plane.is_line:
+            u, v, points = self.grid(plane, _COARSE * _FINER)
+            return u, v, np.repeat(accepts(points[0])[None], 2, axis=0)
+        points = self.grid(plane, _COARSE)[2]
+        known = accepts(points.reshape(-1, points.shape[-1])).reshape(points.shape[:2])
+        corners = np.stack([known[:-1, :-1], known[1:, :-1], known[:-1, 1:], known[1:, 1:]])
+        mixed = np.asarray(corners.any(axis=0) & ~corners.all(axis=0))
+        mixed = binary_dilation(mixed, np.ones((3, 3), dtype=bool))
+        cell = np.minimum(np.arange(_COARSE * _FINER + 1) // _FINER, _COARSE - 1)
+        node = (np.arange(_COARSE * _FINER + 1) + _FINER // 2) // _FINER
+        labels, ask = known[np.ix_(node, node)], mixed[np.ix_(cell, cell)]
+        u, v = (np.linspace(*side, _COARSE * _FINER + 1) for side in self)
+        if ask.any():
+            rows, across = np.nonzero(ask)
+            labels[ask] = accepts(plane.embed(np.column_stack([u[across], v[rows]])))
+        return u, v, labels
+
+
+def window_around(spots: FloatArray, plane: Plane, shape: float) -> Window:
+    """Return a window, `shape` times as wide as high, with all spots and a margin; a line has heights -1 to 1."""
+    low, high = spots.min(axis=0), spots.max(axis=0)
+    centre, half = (low + high) / 2.0, (1.0 + _MARGIN) * (high - low) / 2.0
+    across = half[0] if plane.is_line else max(half[0], shape * half[1])
+    up = (centre[1] - across / shape, centre[1] + across / shape)
+    return Window((centre[0] - across, centre[0] + across), (-1.0, 1.0) if plane.is_line else up)
+
+
+def evenly(groups: Sequence[FloatArray], n: int) -> list[IntArray]:
+    """Choose at most `n` of the points in two groups, half of each if there are enough, spread evenly.
+
+    On a line that is by rank; in a plane the groups take turns, each with its point farthest from all chosen ones.
+    """
+    sizes = [len(group) for group in groups]
+    counts = [min(sizes[0], n - min(sizes[1], n // 2)), 0]
+    counts[1] = min(sizes[1], n - counts[0])
+    if groups[0].shape[1] == 1:
+        ranks = [np.linspace(0, size - 1, count).round().astype(int) for size, count in zip(sizes, counts, strict=True)]
+        return [np.argsort(group[:, 0], kind="stable")[rank] for group, rank in zip(groups, ranks, strict=True)]
+    points, owner = np.concatenate(groups), np.repeat([0, 1], sizes)
+    room = -((points - points.mean(axis=0)) ** 2).sum(axis=1)
+    chosen: list[int] = []
+    for turn in range(2 * max(counts)):
+        if turn // 2 < counts[turn % 2]:
+            chosen.append(int(np.argmax(np.where(owner == turn % 2, room, -np.inf))))
+            distance = ((points - points[chosen[-1]]) ** 2).sum(axis=1)
+            room = distance if len(chosen) == 1 else np.minimum(room, distance)
+    order = np.array(chosen)
+    return [order[owner[order] == 0], order[owner[order] == 1] - sizes[0]]
+
+
+def extent(spots: FloatArray, plane: Plane) -> float:
+    """Return how far spots extend along the longer axis; heights on a line do not count."""
+    return float(np.ptp(spots[:, : len(plane.basis)], axis=0).max())
+
+
+def jitter(n: int) -> FloatArray:
+    """Return `n` heights for the samples of a line, spread over its strip evenly and in no order."""
+    return np.array([1.5 * (i * 0.6180339887 % 1.0) - 0.75 for i in range(1, n + 1)])
