@@ -1,6 +1,9 @@
 """Sphinx configuration; ``make docs`` builds with warnings as errors."""
 
 import re
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
@@ -40,6 +43,20 @@ nitpicky = False
 suppress_warnings = ["ref.citation"]
 
 
+def draw_figures(app: Sphinx) -> None:
+    """Run the tutorial up to its figures, so that the pictures show what its code draws."""
+    folder = Path(app.srcdir, "_build", "figures")
+    folder.mkdir(parents=True, exist_ok=True)
+    names: dict[str, Any] = {}
+    for block in re.findall(r"^```python\n(.*?)^```", Path(app.srcdir, "tutorial.md").read_text("utf-8"), re.S | re.M):
+        with redirect_stdout(StringIO()):
+            exec(block, names)
+        if "adversary" in names:
+            break
+    for name in ("way", "adversary", "odds"):
+        names[name].savefig(folder / f"{name}.png", dpi=120)
+
+
 def skip_field(_app: Sphinx, _what: str, _name: str, obj: Any, skip: bool, _options: Any) -> bool:
     """Leave out what a named tuple says about its own fields: nothing but their number."""
     return skip or str(getattr(obj, "__doc__", "")).startswith("Alias for field number")
@@ -54,5 +71,6 @@ def name_references(_app: Sphinx, what: str, name: str, obj: Any, _options: Any,
 
 
 def setup(app: Sphinx) -> None:
+    app.connect("builder-inited", draw_figures)
     app.connect("autodoc-process-docstring", name_references)
     app.connect("autodoc-skip-member", skip_field)

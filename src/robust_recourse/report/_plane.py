@@ -140,7 +140,7 @@ def choose_plane(
         return Plane(origin, basis, np.zeros(2), labels, len(free) == 2)
     if len(free) <= 2:
         return _column_plane(origin, free, around.free, names)
-    basis, chosen = _first_two(_candidates(recourse, around, names, show), around.radius)
+    basis, chosen = _first_two(_candidates(recourse, around, names, show), around)
     anchor = recourse.x0 if show == "way" else origin
     labels = (f"along the line {chosen[0]}", f"across that line, {chosen[1]}")
     return Plane(origin, basis, basis @ (origin - anchor), labels, False)
@@ -162,14 +162,15 @@ def _candidates(
         yield around.radius * _units([column], len(around.free))[0], f"in the direction of {_name(column, names)}"
 
 
-def _first_two(candidates: Iterator[tuple[FloatArray, str]], radius: float) -> tuple[FloatArray, list[str]]:
+def _first_two(candidates: Iterator[tuple[FloatArray, str]], around: Neighbourhood) -> tuple[FloatArray, list[str]]:
     """Orthonormalise the first two candidates that span a plane."""
     basis: list[FloatArray] = []
     chosen: list[str] = []
-    for vector, name in candidates:
+    for candidate, name in candidates:
+        vector = np.where(around.free, candidate, 0.0)  # rounding apart it is so already
         rest = vector - sum((vector @ unit) * unit for unit in basis)
         length = float(np.linalg.norm(rest))
-        if length > _ALIKE * radius:
+        if length > _ALIKE * around.radius:
             basis.append(rest / length)
             chosen.append(name)
         if len(basis) == 2:

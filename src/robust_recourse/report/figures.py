@@ -37,9 +37,8 @@ __all__ = ["illustration", "level_sets", "worst_case"]
 
 _BLUE, _GREEN, _RED, _INK, _GREY = "#1F5FAF", "#2FA873", "#D7261E", "#1A1A1A", "#666666"
 _PALE_BLUE, _PALE_GREEN = "#D6E4F5", "#E3F4E6"
-_ODDS = LinearSegmentedColormap.from_list(
-    "odds", ["#0E6B43", _GREEN, "#A9DCC5", "#FFFFFF", "#AECBE8", _BLUE, "#123F73"]
-)
+_SHADES = ["#0E6B43", _GREEN, "#A9DCC5", "#FFFFFF", "#AECBE8", _BLUE, "#123F73"]
+_ODDS = LinearSegmentedColormap.from_list("odds", _SHADES)
 _STYLE: dict[Any, Any] = {
     "text.usetex": False,
     "text.color": _INK,
@@ -273,9 +272,11 @@ def _panels(plane: Plane, n: int) -> tuple[Figure, list[Axes]]:
 
 def _show(ax: Axes, plane: Plane, window: Window) -> None:
     """Set limits and labels."""
-    labels = dict(zip(("xlabel", "ylabel"), (facts.fill_evenly(label, 50) for label in plane.labels), strict=False))
-    ax.set(xlim=window.x, ylim=window.y, **labels)
-    ax.set(**({"yticks": []} if plane.is_line else {"aspect": "equal"}))
+    ax.set(xlim=window.x, ylim=window.y, xlabel=facts.fill_evenly(plane.labels[0], 50))
+    if plane.is_line:
+        ax.set_yticks([])
+    else:
+        ax.set(ylabel=facts.fill_evenly(plane.labels[1], 50), aspect="equal")
 
 
 def _finish(figure: Figure, handles: list[Artist], title: str, notes: list[str], *, beside: bool = False) -> None:
@@ -335,7 +336,7 @@ def _draw_maps(figure: Figure, axes: list[Axes], land: facts.Landscape) -> list[
         lines.append(("edge of the budget", ":", _GREY, 1.5, land.spare))
     for ax, odds, title in zip(axes, (land.nominal, land.worst), ("nominal odds", "worst-case odds"), strict=True):
         filled = ax.contourf(u, v, odds, levels, cmap=_ODDS, extend="both", zorder=0)
-        ax.contour(u, v, odds, levels, colors="white", linewidths=0.5, alpha=0.7, zorder=1)
+        ax.contour(u, v, odds, levels, colors="white", linestyles="-", linewidths=0.5, zorder=1)
         for label, dashes, colour, width, field in lines:
             shown = odds if label == "even odds" else field
             _draw_zero(ax, u, v, shown, colors=colour, linewidths=width, linestyles=dashes)

@@ -1,0 +1,38 @@
+"""Run the benchmarks and print what was asked and what was measured; exit with 1 if a number is missed."""
+
+import sys
+
+import explain
+import imports
+import memory
+import scaling
+import solvers
+import tables
+from rich.console import Console
+from rich.table import Table
+
+ENTRIES = {
+    "explain": explain,
+    "solvers": solvers,
+    "tables": tables,
+    "scaling": scaling,
+    "memory": memory,
+    "imports": imports,
+}
+
+
+def main(names):
+    console, missed = Console(), 0
+    table = Table("measure", "asked", "measured", "")
+    for name in names or ENTRIES:
+        console.print(f"{name} ...", style="dim")
+        for label, asked, value, ok in ENTRIES[name].run():
+            shown = f"{value:.3g}" if isinstance(value, float) else str(value)
+            table.add_row(label, asked, shown, "" if ok is None else "ok" if ok else "MISSED")
+            missed += ok is False
+    console.print(table)
+    return int(missed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,100 @@
+"""The tables of the profiles against the exact profiles."""
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from robust_recourse.math import lookup
+from robust_recourse.math.lookup import TOLERANCE, ProfileTable, optimistic_table, pessimistic_table
+from robust_recourse.math.profiles import optimistic, pessimistic, pessimistic_branches, pessimistic_switches
+
+radii = st.one_of(st.just(0.0), st.floats(1e-6, 4.0))
+dimensions = st.sampled_from((1, 2, 3, 8, 30, 100))
+seeds = st.integers(0, 2**32 - 1)
+
+
+def distances(seed, breaks):
+    """Distances everywhere, many of them next to both sides of the breaks."""
+    rng = np.random.default_rng(seed)
+    offsets = 10.0 ** rng.uniform(-12.0, -1.0, 60)
+    near = [side for at in breaks for side in (at - offsets, at + offsets, [at, np.nextafter(at, 0.0)])]
+    spread = [[0.0], rng.uniform(0.0, 6.0, 300), 10.0 ** rng.uniform(-12.0, 0.0, 50)]
+    x = np.concatenate([*spread, *near])
+    return x[x >= 0.0]
+
+
+def assert_accurate(table, exact, x):
+    for found, true in zip(table(x), exact, strict=False):
+        error = np.abs(found - true) / np.maximum(1.0, np.abs(true))
+        assert error.max() <= TOLERANCE, f"{error.max():.1e} at distance {x[error.argmax()]!r}"
+
+
+@settings(max_examples=25, deadline=None)
+@given(radii, seeds)
+@example(0.0, 0)
+@example(1.0, 0)
+def test_the_optimistic_table_agrees_with_the_exact_profile(epsilon, seed):
+    x = distances(seed, [epsilon, epsilon + 1.0])
+    assert_accurate(optimistic_table(epsilon), optimistic(x, 1.0, epsilon, 1), x)
+
+
+# In the last two the stretched optimum ends almost where the pushed one takes over: its slope is all but vertical.
+@settings(max_examples=30, deadline=None)
+@given(radii, dimensions, seeds)
+@example(0.48, 1, 0)
+@example(1.0, 2, 0)
+@example(1.3003351368652574, 30, 0)
+@example(0.5231591752606946, 3, 0)
+def test_the_pessimistic_table_agrees_with_the_exact_profile(epsilon, p, seed):
+    x = distances(seed, pessimistic_switches(1.0, epsilon, p))
+    assert_accurate(pessimistic_table(epsilon, p), pessimistic(x, 1.0, epsilon, p), x)
+
+
+@pytest.mark.parametrize("largest", [4.0, 50.0, 1e6])
+def test_a_table_grows_as_far_as_needed_and_stays_accurate(largest):
+    x = np.append(np.random.default_rng(0).uniform(0.0, largest, 500), largest)
+    for epsilon, p in [(0.0, 2), (0.5, 1), (1.0, 2), (2.0, 30)]:
+        table = ProfileTable(pessimistic_branches(epsilon, p))
+        assert table.reach <= 4.0 < largest or largest == 4.0
+        assert_accurate(table, pessimistic(x, 1.0, epsilon, p), x)
+        assert table.reach > largest
+
+
+def test_growing_changes_no_answer_within_the_old_reach():
+    table = ProfileTable(pessimistic_branches(0.7, 3))
+    x = np.linspace(0.0, np.nextafter(table.reach, 0.0), 1001)
+    before, cells = table(x), table.n_cells
+    table(np.array([1e3]))
+    assert table.n_cells > cells
+    np.testing.assert_array_equal(table(x), before)
+
+
+def test_tables_are_cached():
+    assert optimistic_table(0.3) is optimistic_table(0.3)
+    assert pessimistic_table(0.3, 2) is pessimistic_table(0.3, 2)
+    assert pessimistic_table(0.3, 2) is not pessimistic_table(0.3, 3)
+
+
+@settings(max_examples=25, deadline=None)
+@given(radii, dimensions)
+def test_values_are_continuous_where_two_pieces_meet(epsilon, p):
+    for table in (optimistic_table(epsilon), pessimistic_table(epsilon, p)):
+        table(np.array([20.0]))
+        ends = np.array([piece.start for piece in table._pieces[1:]])
+        assert len(ends)
+        before, after = table(np.nextafter(ends, 0.0))[0], table(ends)[0]
+        np.testing.assert_allclose(before, after, rtol=1e-12, atol=1e-12)
+
+
+def test_an_answer_does_not_depend_on_the_other_distances(monkeypatch):
+    table = pessimistic_table(0.6, 4)
+    x = np.random.default_rng(1).uniform(0.0, 9.0, 400)
+    together = np.stack(table(x))
+    monkeypatch.setattr(lookup, "_BLOCK", 7)
+    np.testing.assert_array_equal(table(x), together)
+    np.testing.assert_array_equal(np.concatenate([table(x[i : i + 1]) for i in range(len(x))], axis=1), together)
+
+
+def test_no_distances_are_answered_by_nothing():
+    assert [part.shape for part in optimistic_table(1.0)(np.empty(0))] == [(0,), (0,)]
