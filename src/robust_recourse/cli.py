@@ -40,7 +40,7 @@ def _parser() -> argparse.ArgumentParser:
         "print how many recourses survive, and write figures and a page that shows them.",
     )
     demo.add_argument("--out", type=Path, default=Path("demo"), help="folder to write to (default: %(default)s)")
-    demo.add_argument("--models", type=_positive, default=100, help="number of future models (default: %(default)s)")
+    demo.add_argument("--models", type=_positive, default=50, help="number of future models (default: %(default)s)")
     demo.add_argument("--seed", type=int, default=0, help="seed of everything (default: %(default)s)")
     demo.add_argument("--jobs", type=int, default=-1, help="processes for retraining (default: all cores)")
     demo.set_defaults(run=_demo)

@@ -57,7 +57,7 @@ class Demo:
         return int(np.argsort(self.robust.cost)[len(self.robust) // 2])
 
 
-def run_demo(*, n_models: int = 100, random_state: int = 0, n_jobs: int | None = None) -> Demo:
+def run_demo(*, n_models: int = 50, random_state: int = 0, n_jobs: int | None = None) -> Demo:
     """Explain the refused test rows of the synthetic data and see how many recourses survive retraining.
 
     The present data are noise-free, the shifted data have a noisy boundary; 80 % of the present data train a

@@ -1,0 +1,62 @@
+import sys
+
+import numpy as np
+import pytest
+
+from robust_recourse import __version__
+from robust_recourse.cli import main
+from robust_recourse.demo import run_demo
+
+
+@pytest.fixture(scope="module")
+def small_demo():
+    return run_demo(n_models=4, random_state=1)
+
+
+def test_the_demo_shows_that_robust_recourses_survive(small_demo):
+    table = small_demo.table
+    assert list(table.index) == ["boundary point", "KDE recourse", "robust recourse"]
+    assert list(table.columns) == ["cost", "current validity", "future validity"]
+    assert (table["current validity"] == 1.0).all()
+    assert table.loc["robust recourse", "future validity"] > 0.9 > table.loc["boundary point", "future validity"]
+    np.testing.assert_allclose(table["cost"] - table.loc["boundary point", "cost"], [0.0, 0.1, 0.1], atol=0.01)
+
+
+def test_the_command_prints_a_table_and_writes_a_page(tmp_path, capsys, monkeypatch, small_demo):
+    monkeypatch.setattr("robust_recourse.demo.run_demo", lambda **_: small_demo)
+    assert main(["demo", "--out", str(tmp_path / "new" / "folder")]) == 0
+    printed = capsys.readouterr().out
+    for word in ("boundary point", "KDE recourse", "robust recourse", "cost", "current validity", "future validity"):
+        assert word in printed
+    page = (tmp_path / "new" / "folder" / "index.html").read_text(encoding="utf-8")
+    written = {path.name for path in (tmp_path / "new" / "folder").iterdir()}
+    for file in ("illustration.png", "worst_case.png", "level_sets.png", "table.csv", "recourses.csv"):
+        assert file in written
+        assert f'"{file}"' in page
+
+
+def test_a_folder_that_cannot_be_written_fails_at_once(tmp_path, capsys):
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    assert main(["demo", "--out", str(tmp_path / "file")]) == 2
+    assert capsys.readouterr().err.startswith("robust-recourse: ")
+
+
+def test_missing_extras_are_named(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert main(["demo"]) == 2
+    assert "pip install 'robust-recourse[report]'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [[], ["unknown"], ["demo", "--models", "0"], ["demo", "--models", "many"]])
+def test_wrong_arguments_have_exit_code_two(arguments, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+    assert "usage: robust-recourse" in capsys.readouterr().err
+
+
+def test_the_version(capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(["--version"])
+    assert caught.value.code == 0
+    assert capsys.readouterr().out.strip() == f"robust-recourse {__version__}"
