@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,11 +56,9 @@ def _positive(text: str) -> int:
 
 
 def _demo(arguments: argparse.Namespace) -> int:
-    try:
-        import jinja2  # noqa: F401
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise ImportError(f"{error}. The demo draws figures: pip install 'robust-recourse[report]'") from error
+    missing = [name for name in ("matplotlib", "jinja2") if find_spec(name) is None]
+    if missing:
+        raise ImportError(f"the demo needs {' and '.join(missing)}: pip install 'robust-recourse[report]'")
     from robust_recourse.demo import run_demo, write_demo
 
     # Before the long work: a folder that cannot be written to should not cost a minute.

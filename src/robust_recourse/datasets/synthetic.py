@@ -41,7 +41,7 @@ def make_synthetic(
     --------
     >>> X, y = make_synthetic(random_state=0)
     >>> X.shape, float(y.mean().round(2))
-    ((1000, 2), 0.58)
+    ((1000, 2), 0.73)
     """
     n_samples = check_integer(n_samples, "n_samples", minimum=1)
     noise = check_real(noise, "noise", minimum=0.0)

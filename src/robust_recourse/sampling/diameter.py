@@ -23,6 +23,7 @@ def diameter(points: FloatArray) -> float:
 
     Examples
     --------
+    >>> import numpy as np
     >>> diameter(np.array([[0.0, 0.0], [3.0, 4.0], [1.0, 1.0]]))
     5.0
     """
