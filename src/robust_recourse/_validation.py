@@ -43,7 +43,7 @@ def check_choice(value: str, name: str, choices: Sequence[str]) -> str:
 
 def check_distances(values: ArrayLike, name: str) -> FloatArray:
     """Return `values` as finite, non-negative floats of any shape."""
-    array = np.asarray(values, dtype=float)
+    array = _numbers(values, name)
     bad = ~(np.isfinite(array) & (array >= 0.0))
     if bad.any():
         where = tuple(int(i) for i in np.argwhere(bad)[0])
@@ -51,12 +51,16 @@ def check_distances(values: ArrayLike, name: str) -> FloatArray:
     return array
 
 
-def check_matrix(values: ArrayLike, name: str, *, width: int | None = None) -> FloatArray:
-    """Return `values` as a finite, non-empty float matrix, of `width` columns if given."""
+def _numbers(values: ArrayLike, name: str) -> FloatArray:
     try:
-        array = np.asarray(values, dtype=float)
+        return np.asarray(values, dtype=float)
     except (TypeError, ValueError) as error:
         raise TypeError(f"{name} must be numeric: {error}. Encode text and categories as numbers first.") from error
+
+
+def check_matrix(values: ArrayLike, name: str, *, width: int | None = None) -> FloatArray:
+    """Return `values` as a finite, non-empty float matrix, of `width` columns if given."""
+    array = _numbers(values, name)
     if array.ndim != 2:
         hint = f" Reshape a single row with {name}.reshape(1, -1)." if array.ndim == 1 else ""
         raise ValueError(f"{name} must be two-dimensional (rows, columns), got {array.ndim} dimension(s).{hint}")
@@ -75,7 +79,7 @@ def check_matrix(values: ArrayLike, name: str, *, width: int | None = None) -> F
 
 def check_vector(values: ArrayLike, name: str, *, width: int | None = None) -> FloatArray:
     """Return `values` as a finite float vector, of length `width` if given."""
-    array = np.asarray(values, dtype=float)
+    array = _numbers(values, name)
     if array.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, got {array.ndim} dimension(s).")
     if width is not None and len(array) != width:
@@ -108,4 +112,7 @@ def check_seed(random_state: int | np.random.Generator | np.random.RandomState |
         return int(random_state.integers(2**63))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
-    return check_integer(random_state, "random_state", minimum=0)
+    seed = check_integer(random_state, "random_state", minimum=0)
+    if seed >= 2**63:
+        raise ValueError(f"random_state must be below 2**63, got {seed}.")
+    return seed

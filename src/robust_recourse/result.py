@@ -9,6 +9,7 @@ from typing import Any, overload
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse._validation import check_vector
@@ -30,6 +31,13 @@ class Status(StrEnum):
     NO_CANDIDATE = "no favourable candidate reachable"
     NOTHING_MAY_CHANGE = "nothing may change"
     OUTSIDE_BOUNDS = "outside the bounds"
+
+
+def _exp(log_odds: ArrayLike) -> FloatArray:
+    """Odds beyond the range of floating point are infinite; the logarithm stays exact."""
+    with np.errstate(over="ignore"):
+        odds: FloatArray = np.exp(np.asarray(log_odds, dtype=float))
+    return odds
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +96,7 @@ class Recourse:
     @property
     def worst_case_odds(self) -> float:
         """Worst-case posterior odds of refusal at `x`."""
-        return float(np.exp(self.log_worst_case_odds))
+        return float(_exp(self.log_worst_case_odds))
 
     def worst_case(self, at: FloatArray | None = None) -> WorstCase:
         """Recover the worst-case mixtures at the recourse, or at another point `at`.
@@ -136,7 +144,7 @@ class Recourses:
     @property
     def worst_case_odds(self) -> FloatArray:
         """Worst-case posterior odds of refusal at the recourses."""
-        return np.exp(self.log_worst_case_odds)
+        return _exp(self.log_worst_case_odds)
 
     def __len__(self) -> int:
         return len(self._rows)

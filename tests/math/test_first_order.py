@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 from robust_recourse.math import first_order, profiles
 
-coordinates = st.one_of(st.integers(-8, 8).map(lambda k: k / 4.0), st.floats(-3.0, 3.0))
+coordinates = st.one_of(st.integers(-8, 8).map(lambda k: k / 4.0), st.floats(-3.0, 3.0).map(lambda v: round(v, 9)))
 dimensions = st.sampled_from((1, 2, 3, 8, 30))
 radii = st.one_of(st.just(0.0), st.floats(0.01, 3.0))
 sigmas = st.floats(0.2, 5.0)

@@ -98,3 +98,58 @@ def test_an_answer_does_not_depend_on_the_other_distances(monkeypatch):
 
 def test_no_distances_are_answered_by_nothing():
     assert [part.shape for part in optimistic_table(1.0)(np.empty(0))] == [(0,), (0,)]
+
+
+KINKED = ((0.48, 1), (1.0, 2), (1.0, 3), (2.0, 30), (4.0, 1), (4.0, 2))
+SMOOTH = ((0.0, 2), (0.1, 1), (0.1, 2), (0.3, 8), (0.5, 100))
+
+
+def naive_jumps(epsilon, p):
+    """Where the slope of the exact pessimistic profile jumps, and by how much; at 0 from nothing."""
+    jumps = {0.0: float(pessimistic(0.0, 1.0, epsilon, p).slope)}
+    for at in pessimistic_switches(1.0, epsilon, p):
+        before, after = pessimistic([at - 1e-9, at + 1e-9], 1.0, epsilon, p).slope
+        jumps[float(at)] = float(after - before)
+    return {at: jump for at, jump in jumps.items() if jump > 1e-4}
+
+
+@pytest.mark.parametrize(("epsilon", "p"), KINKED + SMOOTH)
+def test_a_table_knows_whether_its_profile_has_kinks(epsilon, p):
+    assert bool(naive_jumps(epsilon, p)) == ((epsilon, p) in KINKED)
+    assert pessimistic_table(epsilon, p).kinked == ((epsilon, p) in KINKED)
+
+
+@pytest.mark.parametrize(("epsilon", "p"), KINKED)
+@pytest.mark.parametrize("rounding", [1e-3, 0.02])
+def test_rounding_off_makes_the_slope_continuous(epsilon, p, rounding):
+    table = ProfileTable(pessimistic_branches(epsilon, p), rounding)
+    assert table(np.zeros(1))[1] == 0.0
+    ends = np.array([piece.start for piece in table._pieces[1:]])
+    before, after = table(np.nextafter(ends, 0.0)), table(ends)
+    np.testing.assert_allclose(before, after, rtol=1e-8, atol=1e-8)
+    x = np.linspace(0.0, 3.9, 400001)
+    steepest = max(naive_jumps(epsilon, p).values()) / rounding + 10.0
+    assert np.abs(np.diff(table(x)[1])).max() <= steepest * (x[1] - x[0])
+
+
+@pytest.mark.parametrize(("epsilon", "p"), KINKED)
+@pytest.mark.parametrize("rounding", [1e-3, 0.02])
+def test_rounding_off_raises_the_value_a_little_and_only_at_the_kinks(epsilon, p, rounding):
+    table = ProfileTable(pessimistic_branches(epsilon, p), rounding)
+    jumps = naive_jumps(epsilon, p)
+    x = np.concatenate([np.linspace(0.0, 6.0, 2001), *(at + np.linspace(0.0, rounding, 201) for at in jumps)])
+    exact = pessimistic(x, 1.0, epsilon, p)
+    near = np.min([np.abs(x - at) for at in jumps], axis=0) < rounding
+    assert_accurate(table, tuple(part[~near] for part in exact[:2]), x[~near])
+    raised = table(x)[0] - exact.value
+    # To the third order in the rounding the bound is sharp at a tip.
+    assert raised.min() >= -(rounding**3)
+    assert raised.max() <= 0.5 * rounding * max(jumps.values()) + rounding**3
+    assert raised.max() > 0.1 * rounding * max(jumps.values())
+
+
+@pytest.mark.parametrize(("epsilon", "p"), SMOOTH)
+def test_rounding_off_leaves_a_smooth_profile_alone(epsilon, p):
+    x = np.linspace(0.0, 5.0, 1001)
+    branches = pessimistic_branches(epsilon, p)
+    np.testing.assert_array_equal(ProfileTable(branches, 0.1)(x), ProfileTable(branches)(x))

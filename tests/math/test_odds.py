@@ -36,16 +36,16 @@ def naive_log_worst_case_odds(x, samples, labels, sigma, epsilon_0, epsilon_1):
 
 
 def naive_log_kde_odds(x, samples, labels, bandwidth):
-    kernels = [math.exp(-math.dist(x, sample) ** 2 / (2.0 * bandwidth**2)) for sample in samples]
+    kernels = [math.exp(-(math.dist(x, sample) ** 2) / (2.0 * bandwidth**2)) for sample in samples]
     sums = [math.fsum(k for k, label in zip(kernels, labels, strict=True) if label == y) for y in (0, 1)]
     return math.log(sums[0]) - math.log(sums[1])
 
 
-def random_objective(seed, m, n=12, p=3, inner="table"):
+def random_objective(seed, m, n=12, p=3, inner="table", rounding=0.0):
     rng = np.random.default_rng(seed)
     accepted = rng.random((m, n)) < 0.5
     accepted[:, :2] = [True, False]
-    objective = OddsObjective(rng.normal(size=(m, n, p)), accepted, Scales(0.7, 0.3, 0.4), inner)
+    objective = OddsObjective(rng.normal(size=(m, n, p)), accepted, Scales(0.7, 0.3, 0.4), inner, rounding)
     return objective, rng.normal(size=(m, p))
 
 
@@ -79,7 +79,9 @@ def test_gradient_is_the_derivative_of_the_value(seed, p, sigma, e0, e1):
 def test_without_ambiguity_it_is_the_kde_odds(seed, p, sigma):
     x, samples, labels = random_problem(seed, p, sigma)
     expected = naive_log_kde_odds(x, samples, labels, sigma)
-    assert log_worst_case_odds(x, samples, labels, sigma, 0.0, 0.0).value == pytest.approx(expected, rel=1e-11, abs=1e-11)
+    assert log_worst_case_odds(x, samples, labels, sigma, 0.0, 0.0).value == pytest.approx(
+        expected, rel=1e-11, abs=1e-11
+    )
 
 
 def test_far_from_all_samples_it_stays_finite():
@@ -148,10 +150,10 @@ def test_the_first_order_objective_agrees_with_the_direct_solution_without_ambig
     np.testing.assert_allclose(first.gradient, direct.gradient, rtol=1e-9)
 
 
-@pytest.mark.parametrize("inner", ["table", "direct"])
+@pytest.mark.parametrize(("inner", "rounding"), [("table", 0.0), ("table", 0.05), ("direct", 0.0)])
 @pytest.mark.parametrize("block", [1, 100, 2**17])
-def test_an_instance_has_the_same_bits_alone_and_in_any_batch(monkeypatch, inner, block):
-    objective, x = random_objective(0, m=9, inner=inner)
+def test_an_instance_has_the_same_bits_alone_and_in_any_batch(monkeypatch, inner, rounding, block):
+    objective, x = random_objective(0, m=9, inner=inner, rounding=rounding)
     together = objective(x)
     monkeypatch.setattr(odds_module, "_BLOCK", block)
     batches = [[i] for i in range(9)] + [[i, i + 1] for i in range(8)] + [[8, 3, 5], list(range(9))]
@@ -159,6 +161,29 @@ def test_an_instance_has_the_same_bits_alone_and_in_any_batch(monkeypatch, inner
         found = objective.take(np.array(batch))(x[batch])
         np.testing.assert_array_equal(found.value, together.value[batch])
         np.testing.assert_array_equal(found.gradient, together.gradient[batch])
+
+
+@settings(max_examples=15, deadline=None)
+@given(seeds, st.sampled_from((1, 2, 3)), st.sampled_from((1.0, 2.0, 4.0)), st.sampled_from((0.01, 0.05)))
+def test_rounding_off_kinks_makes_the_odds_a_little_worse(seed, p, epsilon_1, rounding):
+    rng = np.random.default_rng(seed)
+    samples, accepted = rng.normal(size=(4, 8, p)), np.tile([True, False], (4, 4))
+    # At a sample, next to one and anywhere.
+    x = np.concatenate([samples[:2, 0], samples[2:3, 0] + 0.3 * rounding, rng.normal(size=(1, p))])
+    scales = Scales(1.0, 0.3, epsilon_1)
+    exact, rounded = (OddsObjective(samples, accepted, scales, "table", r)(x).value for r in (0.0, rounding))
+    steepest = pessimistic(np.append(0.0, pessimistic_switches(1.0, epsilon_1, p)), 1.0, epsilon_1, p).slope.max()
+    assert np.all(rounded >= exact - rounding**3 - 1e-7)
+    assert np.all(rounded <= exact + 0.5 * rounding * steepest + rounding**3 + 1e-7)
+
+
+def test_rounding_off_makes_the_gradient_continuous_at_a_sample():
+    samples, accepted, scales = np.array([[[0.0, 0.0], [1.0, 1.0]]]), np.array([[True, False]]), Scales(1.0, 0.3, 4.0)
+    sides = np.array([[-1e-9, 0.0], [1e-9, 0.0]])
+    for rounding, jump in ((0.0, 4.0), (0.05, 0.0)):
+        objective = OddsObjective(samples, accepted, scales, "table", rounding)
+        left, right = (objective(side[None]).gradient[0, 0] for side in sides)
+        assert right - left == pytest.approx(2.0 * jump, abs=0.5 if jump else 1e-5)
 
 
 def test_each_instance_has_its_own_samples():
@@ -224,6 +249,13 @@ SAMPLES = [[0.0, 0.0], [2.0, 0.0]]
     ],
 )
 def test_bad_input_raises_and_names_the_argument(change, error, message):
-    arguments = {"x": [1.0, 0.0], "samples": SAMPLES, "labels": [0, 1], "sigma": 1.0, "epsilon_0": 0.1, "epsilon_1": 0.1}
+    arguments = {
+        "x": [1.0, 0.0],
+        "samples": SAMPLES,
+        "labels": [0, 1],
+        "sigma": 1.0,
+        "epsilon_0": 0.1,
+        "epsilon_1": 0.1,
+    }
     with pytest.raises(error, match=message):
         log_worst_case_odds(**(arguments | change))

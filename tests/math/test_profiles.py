@@ -39,26 +39,24 @@ def naive_pessimistic_objective(a, d, c, sigma, epsilon, p):
 def naive_maximum(objective):
     """Maximise over the unit square: a dense grid, and a zoom into each of its many local maxima."""
     # Denser towards the edges, where two nearly equal optima can be close.
-    nodes = np.sin(np.linspace(0.0, np.pi / 2, 101)) ** 2
-    values = objective(*np.meshgrid(nodes, nodes, indexing="ij"))
-    padded = np.pad(values, 1, constant_values=-np.inf)
-    shifts = [(i, j) for i in (0, 1, 2) for j in (0, 1, 2)]
-    peaks = np.argwhere(np.all([values >= padded[i : i + 101, j : j + 101] for i, j in shifts], axis=0))
-    peaks = peaks[np.argsort(-values[tuple(peaks.T)])][:8]
-    starts = [nodes[peaks]]
-    fine = np.sin(np.linspace(0.0, np.pi / 2, 2001)) ** 2
-    for edge in (0.0, 1.0):
-        along = objective(fine, np.full_like(fine, edge))
-        higher = np.pad(along, 1, constant_values=-np.inf)
-        tops = fine[(along >= higher[:-2]) & (along >= higher[2:])][:8]
-        starts.append(np.stack([tops, np.full_like(tops, edge)], axis=1))
-    centre, width = np.concatenate(starts)[:, None, :], 0.03
+    nodes = np.sin(np.linspace(0.0, np.pi / 2, 201)) ** 2
+    grid = np.stack(np.meshgrid(nodes, nodes, indexing="ij"), axis=-1)
+    values = objective(grid[..., 0], grid[..., 1])
+    starts = []
+    # Local maxima of the best of every line, along either axis: a ridge across the grid hides the others.
+    for axis in (0, 1):
+        line, best = values.max(axis=axis), values.argmax(axis=axis)
+        wide = np.pad(line, 1, constant_values=-np.inf)
+        peaks = np.flatnonzero((line >= wide[:-2]) & (line >= wide[2:]))
+        peaks = peaks[np.argsort(-line[peaks])][:10]
+        starts.append(grid[best[peaks], peaks] if axis == 0 else grid[peaks, best[peaks]])
+    centre, width = np.concatenate(starts)[:, None, :], 0.01
     steps = np.stack(np.meshgrid(*2 * [np.linspace(-1.0, 1.0, 9)]), axis=-1).reshape(-1, 2)
     for _ in range(36):
         trials = np.clip(centre + width * steps, 0.0, 1.0)
         best = objective(trials[..., 0], trials[..., 1]).argmax(axis=1)
         centre = np.take_along_axis(trials, best[:, None, None], axis=1)
-        width *= 0.6
+        width *= 0.65
     return float(objective(centre[..., 0], centre[..., 1]).max())
 
 
@@ -130,7 +128,7 @@ def test_pessimistic_is_the_global_maximum_next_to_a_switch(epsilon, p, offset):
     assume(len(switches))
     c = switches[-1] * (1.0 + offset)
     expected = naive_pessimistic(c, 1.0, epsilon, p)
-    assert pessimistic(c, 1.0, epsilon, p).value == pytest.approx(expected, rel=1e-7, abs=1e-7)
+    assert pessimistic(c, 1.0, epsilon, p).value == pytest.approx(expected, rel=1e-8, abs=1e-8)
 
 
 @settings(max_examples=50, deadline=None)
@@ -280,7 +278,7 @@ def test_in_one_dimension_two_stretched_optima_take_turns_first():
     assert d[3] == 1.0
 
 
-# Found by a scan of 8000 random radii, one in a thousand of which fails.
+# Radii at which a root finder that trusts the sign at a node of the curve, decided by rounding, finds nothing.
 @pytest.mark.parametrize(
     ("epsilon", "p"),
     [

@@ -115,8 +115,9 @@ def test_sentences(recourse):
     fell_back = replace(recourse, status=Status.FELL_BACK, reason="Because.", valid=False)
     assert facts.outcome(fell_back).endswith("refused by the model. Because.")
     assert "odds" not in facts.outcome(replace(recourse, log_worst_case_odds=np.nan))
+    assert "at most" not in facts.outcome(replace(recourse, budget=np.inf))
     assert facts.radii(recourse) == "Smoothing 0.05, ambiguity radii 0.02 (refused) and 0.02 (accepted)."
-    with pytest.raises(ValueError, match="no odds to draw, the status is 'ok'.*Only the illustration"):
+    with pytest.raises(ValueError, match=r"no odds to draw, the status is 'ok'.*Only the illustration"):
         facts.radii(replace(recourse, scales=None))
 
 

@@ -168,14 +168,14 @@ def test_wrong_directions(recourse, directions, message):
 def test_unknown_and_ambiguous_names(recourse):
     with pytest.raises(ValueError, match="Pass their names as columns"):
         choose_plane(recourse, ("age", "debt"))
-    with pytest.raises(ValueError, match="2 columns are named 'age'. Give their numbers"):
+    with pytest.raises(ValueError, match=r"2 columns are named 'age'. Give their numbers"):
         choose_plane(recourse, ("age", "debt"), ["age", "age", "debt", "d", "e", "f"])
     with pytest.raises(ValueError, match="columns must name all 6 columns, got 2"):
         choose_plane(recourse, columns=["age", "debt"])
 
 
 def test_columns_that_may_not_change_are_no_directions(partly):
-    with pytest.raises(ValueError, match="'income' may not change.*'age', 'debt', 'years', 'score'"):
+    with pytest.raises(ValueError, match=r"'income' may not change.*'age', 'debt', 'years', 'score'"):
         choose_plane(partly, ("age", "income"), NAMES)
     with pytest.raises(ValueError, match="column 4 may not change, its entries must be 0"):
         choose_plane(partly, [np.eye(6)[0], np.eye(6)[4] + np.eye(6)[3]])
@@ -185,7 +185,7 @@ def test_no_neighbourhood_says_why():
     X = np.random.default_rng(0).normal(size=(200, 6))
     found = RobustBayesianRecourse(accepts, random_state=0).fit(X).explain(X[accepts(X)][:1])
     assert found.status[0] is Status.ALREADY_FAVOURABLE
-    with pytest.raises(ValueError, match="'already favourable'.*accepts the row as it is"):
+    with pytest.raises(ValueError, match=r"'already favourable'.*accepts the row as it is"):
         neighbourhood_of(found[0])
     with pytest.raises(TypeError, match=r"found\[0\], got Recourses"):
         neighbourhood_of(found)

@@ -68,7 +68,9 @@ def test_evenly_chosen_points_are_far_apart():
     assert least_distance(chosen) > max(map(least_distance, at_random))
 
 
-@pytest.mark.parametrize(("sizes", "n", "counts"), [((5, 50), 14, (5, 9)), ((50, 3), 14, (11, 3)), ((3, 2), 14, (3, 2))])
+@pytest.mark.parametrize(
+    ("sizes", "n", "counts"), [((5, 50), 14, (5, 9)), ((50, 3), 14, (11, 3)), ((3, 2), 14, (3, 2))]
+)
 @pytest.mark.parametrize("width", [1, 2])
 def test_a_small_class_leaves_its_share_to_the_other(sizes, n, counts, width):
     rng = np.random.default_rng(0)

@@ -9,10 +9,10 @@ from robust_recourse.sampling.boundary import find_boundary
 from robust_recourse.sampling.oracle import Oracle
 
 
-def search(model, x0, candidates, actions=None, n_neighbors=1000):
+def search(model, x0, candidates, actions=None, n_neighbors=1000, resolution=0.01):
     limits = (actions or ActionSet()).limits(x0.shape[1])
     oracle = Oracle(lambda X, rows: np.asarray(model(X), dtype=bool), x0, np.arange(len(x0)))
-    return find_boundary(oracle, x0, candidates, limits, n_neighbors), oracle
+    return find_boundary(oracle, x0, candidates, limits, n_neighbors, resolution), oracle
 
 
 def naive_cheapest_crossing(model, x0, candidates, limits, steps=100):
@@ -59,6 +59,12 @@ def test_the_point_is_on_the_favourable_side_and_next_to_the_other(linear_model,
     assert found.found.all()
     assert linear_model(found.x).all()
     assert not linear_model(x0 + (1.0 - 2e-6) * (found.x - x0)).any()
+
+
+def test_the_resolution_holds_far_away_too():
+    x0, candidates = np.array([[0.0, 0.0]]), np.array([[3e6, 1e6]])
+    found, _ = search(lambda Z: Z[:, 0] > 1e6, x0, candidates, resolution=1e-4)
+    assert 1e6 < found.x[0, 0] <= 1e6 + 1e-4
 
 
 def test_for_a_linear_model_the_cost_is_close_to_the_closed_form():

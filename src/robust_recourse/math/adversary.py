@@ -122,6 +122,8 @@ def recover(
     p = samples_.shape[1]
     point = check_vector(x, "x", width=p)
     sigma = check_real(sigma, "sigma", minimum=0.0, strict=True)
+    epsilon_0 = check_real(epsilon_0, "epsilon_0", minimum=0.0)
+    epsilon_1 = check_real(epsilon_1, "epsilon_1", minimum=0.0)
 
     def perturb(nominal: FloatArray, epsilon: float, sign: float) -> GaussianMixture:
         away = point - nominal

@@ -125,7 +125,8 @@ def project_quarter_disc(v: FloatArray, radius: float) -> FloatArray:
     """
     positive = np.maximum(v, 0.0)
     length = np.hypot(positive[:, 0], positive[:, 1])
-    return positive * np.where(length > radius, radius / np.where(length > 0.0, length, 1.0), 1.0)[:, None]
+    longest = np.maximum(length, radius)
+    return positive * (radius / np.where(longest > 0.0, longest, 1.0))[:, None]
 
 
 def _check(c: ArrayLike, sigma: float, epsilon: float, p: int) -> tuple[FloatArray, float, float, int]:

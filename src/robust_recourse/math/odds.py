@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
-from robust_recourse._validation import check_labelled_samples, check_matrix, check_real
+from robust_recourse._validation import check_labelled_samples, check_matrix, check_real, check_vector
 from robust_recourse.math import first_order, profiles
 from robust_recourse.math.lookup import optimistic_table, pessimistic_table
 
@@ -186,7 +186,8 @@ def log_worst_case_odds(
     """
     samples_, accepted = check_labelled_samples(samples, labels)
     single = np.ndim(x) == 1
-    points = check_matrix(np.atleast_2d(np.asarray(x, dtype=float)), "x", width=samples_.shape[1])
+    points = check_vector(x, "x")[None] if single else check_matrix(x, "x")
+    points = check_matrix(points, "x", width=samples_.shape[1])
     scales = Scales(
         check_real(sigma, "sigma", minimum=0.0, strict=True),
         check_real(epsilon_0, "epsilon_0", minimum=0.0),

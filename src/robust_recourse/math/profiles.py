@@ -224,13 +224,16 @@ class _Run(NamedTuple):
 
 def _stretched(x: FloatArray, run: _Run, e: float, p: int) -> Profile:
     """Solve the stationary point with ``s > 0`` on a rising run that spans all of ``x``."""
-    piece = np.searchsorted(run.x, x, side="right").clip(1, len(run.x) - 1)
-    bracket = run.rho[piece - 1], run.rho[piece]
+    piece = np.searchsorted(run.x, x, side="right")
+    # One node further on both sides: at a node itself rounding decides the sign.
+    low, high = run.rho[np.maximum(piece - 2, 0)], run.rho[np.minimum(piece + 1, len(run.rho) - 1)]
 
     def miss(rho: FloatArray, target: FloatArray) -> FloatArray:
         return _stretched_curve(rho, e, p)[0] - target
 
-    rho = find_root(miss, bracket, args=(x,)).x
+    found = find_root(miss, (low, high), args=(x,))
+    # Without a change of sign the distance is, up to rounding, an end of the run.
+    rho = np.where(found.success, found.x, np.where(np.abs(miss(low, x)) < np.abs(miss(high, x)), low, high))
     _, a, d, t = _stretched_curve(rho, e, p)
     ratio = (x + a) / d
     return Profile(np.log(d) + 0.5 * ratio**2 + (p - 1) * np.log1p(t), ratio / d, a, d)

@@ -72,17 +72,16 @@ def _threshold(size: FloatArray, room: FloatArray, weights: FloatArray, budget: 
     """Root in ``theta`` of ``sum w min([size - theta w]_+, room) = budget``, for rows where it is positive."""
     released = np.maximum(size - room, 0.0) / weights
     exhausted = size / weights
-    kinks = np.concatenate([released, exhausted], axis=1)
-    order = kinks.argsort(axis=1, kind="stable")
-    kinks = np.take_along_axis(kinks, order, axis=1)
-    # Between two kinks the spending falls at the rate of the coordinates released and not yet exhausted.
-    squares = np.broadcast_to(np.concatenate([weights**2, -(weights**2)]), order.shape)
-    rate = np.take_along_axis(squares, order, axis=1).cumsum(axis=1)
-    gaps = np.diff(kinks, axis=1)
-    spent = (np.minimum(size, room) * weights).sum(axis=1, keepdims=True) - (rate[:, :-1] * gaps).cumsum(axis=1)
-    position = 1 + (spent > budget[:, None]).sum(axis=1).clip(max=kinks.shape[1] - 2)
+    kinks = np.sort(np.concatenate([released, exhausted], axis=1), axis=1)
+    # Bisect for the two kinks around the root; running sums would lose light columns beside heavy ones.
     rows = np.arange(len(size))
-    before, after = kinks[rows, position - 1][:, None], kinks[rows, position][:, None]
+    low, high = np.zeros(len(size), dtype=int), np.full(len(size), kinks.shape[1] - 1)
+    for _ in range(int(kinks.shape[1]).bit_length()):
+        halfway = (low + high) // 2
+        left = np.maximum(size - kinks[rows, halfway][:, None] * weights, 0.0)
+        costly = (np.minimum(left, room) * weights).sum(axis=1) > budget
+        low, high = np.where(costly, halfway, low), np.where(costly, high, halfway)
+    before, after = kinks[rows, low][:, None], kinks[rows, high][:, None]
     middle = 0.5 * (before + after)
     capped = released >= middle
     moving = ~capped & (exhausted > middle)

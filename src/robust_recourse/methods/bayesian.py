@@ -33,6 +33,7 @@ __all__ = ["BayesianRecourse", "RobustBayesianRecourse"]
 RandomState = int | np.random.Generator | np.random.RandomState | None
 
 _SIGMA, _EPSILON = 0.25, 0.1  # defaults, in sampling radii
+_RESOLUTION = 0.01  # of the boundary point, in sampling radii
 _SAMPLE_ENTRIES = 4_000_000  # numbers in the samples of a chunk
 
 
@@ -91,7 +92,8 @@ class _Bayesian(RecourseMethod):
     def _explain_chunk(self, chunk: Chunk) -> list[Recourse]:
         oracle = Oracle(self._predictor("X"), chunk.x0, chunk.rows, chunk.free)
         points, limits = chunk.x0[:, chunk.free], self.limits_.take(chunk.free)
-        boundary = find_boundary(oracle, points, self.candidates_[:, chunk.free], limits, self.n_neighbors)
+        candidates, resolution = self.candidates_[:, chunk.free], _RESOLUTION * self.radius_
+        boundary = find_boundary(oracle, points, candidates, limits, self.n_neighbors, resolution)
         held = np.flatnonzero(boundary.found)
         x0, centres = chunk.x0[held], boundary.x[held]
         around = sample_neighbourhoods(oracle, held, x0, centres, self.radius_, self.n_samples, self.seed_)

@@ -68,7 +68,8 @@ def regions(
 
 def outcome(recourse: Recourse) -> str:
     """Say what came out."""
-    parts = [f"Cost {recourse.cost:.3g} of at most {recourse.budget:.3g}"]
+    limit = f" of at most {recourse.budget:.3g}" if np.isfinite(recourse.budget) else ""
+    parts = [f"Cost {recourse.cost:.3g}{limit}"]
     if np.isfinite(recourse.log_worst_case_odds):
         parts.append(f"worst-case odds of refusal {recourse.worst_case_odds:.3g}")
     parts.append(f"{'accepted' if recourse.valid else 'refused'} by the model.")

@@ -41,6 +41,7 @@ _SHADES = ["#0E6B43", _GREEN, "#A9DCC5", "#FFFFFF", "#AECBE8", _BLUE, "#123F73"]
 _ODDS = LinearSegmentedColormap.from_list("odds", _SHADES)
 _STYLE: dict[Any, Any] = {
     "text.usetex": False,
+    "text.parse_math": False,
     "text.color": _INK,
     "axes.titlesize": 10.0,
     "axes.labelsize": 9.5,
@@ -53,7 +54,6 @@ _STYLE: dict[Any, Any] = {
     "xtick.labelsize": 9.0,
     "ytick.labelsize": 9.0,
     "figure.facecolor": "white",
-    "figure.dpi": 100.0,
     "figure.titlesize": 12.5,
     "figure.titleweight": "bold",
     "legend.frameon": False,
@@ -265,7 +265,7 @@ def _panels(plane: Plane, n: int) -> tuple[Figure, list[Axes]]:
     """Make a figure with panels side by side, or on top of each other for a line."""
     height = (4.6 if n == 1 else 5.8) if plane.is_line else (6.8 if n == 1 else 5.8)
     layout = ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.06, rect=(0.0, 0.0, 1.0, 1.0 - 0.3 / height))
-    figure = Figure(figsize=(9.0, height), layout=layout)
+    figure = Figure(figsize=(9.0, height), dpi=100.0, layout=layout)
     rows, across = (n, 1) if plane.is_line else (1, n)
     return figure, list(figure.subplots(rows, across, squeeze=False).flat)
 

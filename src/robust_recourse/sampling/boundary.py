@@ -24,7 +24,7 @@ __all__ = ["Boundary", "find_boundary"]
 _FIRST = 6  # nearest segments whose bisection gives the first incumbent
 _PICKS = 3  # contenders bisected in every later round
 _SHARES = (32, 128, 512)  # segments that compete before the others do
-_COARSE, _FINE = 2.0**-7, 1e-6  # widths of a bracket relative to its cost: to compare segments, and of the winner
+_COARSE, _FINE = 2.0**-7, 1e-6  # widths of a bracket relative to its cost: to compare segments, and at the end
 _MOST_HALVINGS = 60
 _ROWS = 8192  # points built at once
 _DISTANCES = 2**18  # entries of a block of the distance matrix
@@ -37,7 +37,9 @@ class Boundary(NamedTuple):
     found: BoolArray  # (m,)
 
 
-def find_boundary(oracle: Oracle, x0: FloatArray, candidates: FloatArray, limits: Limits, n_neighbors: int) -> Boundary:
+def find_boundary(
+    oracle: Oracle, x0: FloatArray, candidates: FloatArray, limits: Limits, n_neighbors: int, resolution: float
+) -> Boundary:
     """Find the cheapest boundary point of every instance.
 
     Parameters
@@ -53,19 +55,20 @@ def find_boundary(oracle: Oracle, x0: FloatArray, candidates: FloatArray, limits
     n_neighbors : int
         Number of segments tried for every instance: those to the candidates that are cheapest once moved into
         the action set. If none of their ends is accepted, the next cheapest follow, twice as many each time.
+    resolution : float
+        Largest distance of a boundary point from a refused point of the same segment.
 
     Returns
     -------
     Boundary
-        Points that the model accepts, within a relative 1e-6 of a refused point of the same segment.
+        Points that the model accepts, within the resolution, and a millionth of the way, of a refused point.
     """
     found = Boundary(np.full_like(x0, np.nan), np.zeros(len(x0), dtype=bool))
     missing = np.arange(len(x0))
     first, last = 0, n_neighbors
     while len(missing) and first < len(candidates):
         segments = _nearest_segments(x0[missing], candidates, limits, first, min(last, len(candidates)))
-        search = _Search(oracle, segments, missing)
-        points, reached = search.run()
+        points, reached = _Search(oracle, segments, missing).run(resolution)
         found.x[missing[reached]] = points[reached]
         found.found[missing[reached]] = True
         missing = missing[~reached]
@@ -81,7 +84,7 @@ class _Segments:
     ) -> None:
         self.cost = cost  # (m, K): of the moved candidates
         self.shape = x0.shape
-        self._x0, self._candidates, self._index = x0, candidates, index.ravel()
+        self.x0, self._candidates, self._index = x0, candidates, index.ravel()
         self._box = None if limits.unlimited else limits.box(x0)
 
     def owner(self, segment: IntArray) -> IntArray:
@@ -91,7 +94,7 @@ class _Segments:
 
     def point(self, segment: IntArray, owner: IntArray, cost: FloatArray) -> FloatArray:
         """Points at the given costs of the segments; their ends where these cost less."""
-        start = self._x0.take(owner, axis=0)
+        start = self.x0.take(owner, axis=0)
         end = self._candidates.take(self._index.take(segment), axis=0)
         part = np.minimum(cost / self.cost.ravel().take(segment), 1.0)
         if self._box is not None:
@@ -147,7 +150,7 @@ class _Search:
         self._best = np.full(m, -1)  # segment of the incumbent
         self._low, self._high = np.zeros(m), np.full(m, np.inf)  # costs of a refused and an accepted point of it
 
-    def run(self) -> tuple[FloatArray, BoolArray]:
+    def run(self, resolution: float) -> tuple[FloatArray, BoolArray]:
         """Return the cheapest points found, and for which instances there is one."""
         cost = self._segments.cost.ravel()
         first = self._first_segments()
@@ -162,15 +165,18 @@ class _Search:
             self._improve(owner * width + k + begin)
         reached = self._best >= 0
         rows = np.flatnonzero(reached)
+        points = np.full(self._segments.shape, np.nan)
+        points[rows] = self._segments.point(self._best[rows], rows, self._high[rows])
+        way = np.sqrt(((points - self._segments.x0) ** 2).sum(axis=1))
         wide = rows
         for _ in range(_MOST_HALVINGS):
-            wide = wide[self._high[wide] - self._low[wide] > _FINE * self._high[wide]]
+            share = 1.0 - self._low[wide] / self._high[wide]
+            wide = wide[(share > _FINE) | (share * way[wide] > resolution)]
             if not len(wide):
                 break
             middle = 0.5 * (self._low[wide] + self._high[wide])
             yes = self._accepted(self._best[wide], middle)
             self._high[wide[yes]], self._low[wide[~yes]] = middle[yes], middle[~yes]
-        points = np.full(self._segments.shape, np.nan)
         points[rows] = self._segments.point(self._best[rows], rows, self._high[rows])
         return points, reached
 
