@@ -98,7 +98,7 @@ def test_explaining_before_fitting():
         (lambda Z: np.zeros(len(Z)) + 2, ModelError),
         (lambda Z: np.asarray(Z)[:, 0] * 3, ModelError),
         (lambda Z: np.where(np.asarray(Z)[:, 0] > 0, "yes", "no"), ModelError),
-        (lambda Z: [1], ModelError),
+        (lambda _: [1], ModelError),
         (None, TypeError),
     ],
 )

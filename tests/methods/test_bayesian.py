@@ -243,15 +243,16 @@ def test_a_neighbourhood_with_one_class_gives_the_boundary_point_and_a_status():
 
 
 def test_a_grown_neighbourhood_has_scales_of_its_own(square, linear_model):
-    def model(X):
-        # A strip of refusal too thin for the first radius to see once the boundary point is beyond it.
-        return np.asarray(X)[:, 0] > 0.0
-
-    method = RobustBayesianRecourse(model, sampling_radius=1e-9, n_samples=10, random_state=0).fit(square)
-    recourse = method.explain(np.array([[-1.5, 0.0]]))[0]
-    assert recourse.neighbourhood.radius > 1e-9
-    if recourse.scales is not None:
-        assert recourse.scales.sigma == pytest.approx(0.25 * recourse.neighbourhood.radius)
+    # With two samples about half of the neighbourhoods see one class only at first.
+    refused = square[linear_model(square) == 0][:30]
+    found = RobustBayesianRecourse(linear_model, n_samples=2, random_state=0).fit(square).explain(refused)
+    grown = [recourse for recourse in found if recourse.neighbourhood.growths and recourse.scales]
+    assert len(grown) > 5
+    for recourse in grown:
+        radius = 0.2 * 2.0**recourse.neighbourhood.growths
+        assert recourse.neighbourhood.radius == radius
+        assert recourse.scales == pytest.approx((0.25 * radius, 0.1 * radius, 0.1 * radius))
+        assert recourse.worst_case().log_odds == pytest.approx(recourse.log_worst_case_odds, abs=1e-6)
 
 
 def test_a_refused_end_falls_back_to_the_best_accepted_iterate():

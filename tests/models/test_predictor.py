@@ -37,7 +37,7 @@ def test_anything_that_predicts_two_classes_is_a_model(model):
 
 
 def test_probability_one_half_is_not_favourable():
-    np.testing.assert_array_equal(Predictor(lambda X: np.full(3, 0.5))(X, ROWS), False)
+    np.testing.assert_array_equal(Predictor(lambda _: np.full(3, 0.5))(X, ROWS), False)
 
 
 def test_with_columns_the_model_gets_frames():
@@ -71,7 +71,7 @@ def test_other_answers_are_refused_and_the_row_is_named(answer, match):
 
 @pytest.mark.parametrize("labels", [["bad", "good", "good"], [0, 1, 2], [-1, 1, 1], [1, 2, 2], [1, 1, 1]])
 def test_a_classifier_with_other_classes_is_refused_at_once(labels):
-    with pytest.raises(ValueError, match="two classes 0 .*and 1"):
+    with pytest.raises(ValueError, match=r"two classes 0 .*and 1"):
         Predictor(DummyClassifier().fit(X, labels))
 
 

@@ -11,7 +11,7 @@ from robust_recourse.sampling.oracle import Oracle
 
 def search(model, x0, candidates, actions=None, n_neighbors=1000, resolution=0.01):
     limits = (actions or ActionSet()).limits(x0.shape[1])
-    oracle = Oracle(lambda X, rows: np.asarray(model(X), dtype=bool), x0, np.arange(len(x0)))
+    oracle = Oracle(lambda X, _: np.asarray(model(X), dtype=bool), x0, np.arange(len(x0)))
     return find_boundary(oracle, x0, candidates, limits, n_neighbors, resolution), oracle
 
 
@@ -148,7 +148,8 @@ def test_all_candidates_are_tried_before_giving_up():
 
 def test_an_unreachable_instance_is_said_to_be_so(linear_model, square):
     x0 = np.array([[-1.0, -1.0], [0.0, 0.4]])
-    found, _ = search(linear_model, x0, square[linear_model(square) == 1], ActionSet(bounds={0: (-2, 0), 1: (-2, 0.45)}))
+    actions = ActionSet(bounds={0: (-2, 0), 1: (-2, 0.45)})
+    found, _ = search(linear_model, x0, square[linear_model(square) == 1], actions)
     assert not found.found.any()
     assert np.isnan(found.x).all()
 

@@ -11,7 +11,7 @@ switch, and within :math:`10^{-6}\sigma` of it the error of the slope, not of th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import pairwise
 from typing import NamedTuple
@@ -64,37 +64,25 @@ class ProfileTable:
     """
 
     def __init__(self, branches: Sequence[Branch], rounding: float = 0.0) -> None:
+        starts = [branch.start for branch in branches]
+        stops = [*starts[1:], max(_FIRST_REACH, 2.0 * starts[-1] + 2.0 * rounding)]
         self._solve_last = branches[-1].solve
-        self.kinked = False
+        kinks = [after.start for before, after in pairwise(branches) if _jump(before, after) > _KINK]
+        tip = branches[0].solve(np.zeros(1)).slope[0] > _KINK
+        self.kinked = bool(kinks or tip)
         self._pieces: list[_Piece] = []
-        start = self._round_tip(branches[0], rounding)
-        ends = [*(branch.start for branch in branches[2:]), np.inf]
-        for (branch, after), end in zip(pairwise(branches), ends, strict=False):
-            stop = after.start
-            before, behind = (one.solve(np.array([stop])).slope[0] for one in (branch, after))
-            kink = bool(behind - before > _KINK)
-            self.kinked |= kink
-            gap = min(rounding, 0.5 * (stop - start), 0.5 * (end - stop)) if kink else 0.0
-            self._pieces += _interpolate(branch.solve, start, stop - gap)
-            start = stop + gap
-            if gap > 0.0:
-                left, right = branch.solve(np.array([stop - gap])), after.solve(np.array([start]))
-                value = np.concatenate([left.value, right.value])
-                slope = np.concatenate([left.slope, right.slope]) * 2.0 * gap
-                self._pieces.append(_Piece(stop - gap, start, _hermite(value, slope)))
-        self._pieces += _interpolate(self._solve_last, start, max(_FIRST_REACH, 2.0 * start))
+        rounded = []
+        if rounding > 0.0:
+            rounded = _merge([(max(kink - rounding, 0.5 * kink), kink + rounding) for kink in kinks])
+            self._pieces += [_bridge(branches, low, high) for low, high in rounded]
+            if tip:
+                self._pieces.append(_round_tip(branches[0], rounding))
+                rounded = [(0.0, rounding), *rounded]
+        for branch, stop in zip(branches, stops, strict=True):
+            for low, high in _without(branch.start, stop, rounded):
+                self._pieces += _interpolate(branch.solve, low, high)
+        self._pieces.sort(key=lambda piece: piece.start)
         self._index()
-
-    def _round_tip(self, branch: Branch, rounding: float) -> float:
-        """Round off a positive slope at distance 0, the tip of a cone, by a parabola."""
-        tip = branch.solve(np.zeros(1)).slope[0] > _KINK
-        self.kinked |= bool(tip)
-        if not tip or rounding == 0.0:
-            return 0.0
-        value, slope = (part[0] for part in branch.solve(np.array([rounding]))[:2])
-        bend = 0.5 * slope * rounding
-        self._pieces.append(_Piece(0.0, rounding, np.array([[value - bend], [0.0], [bend], [0.0]])))
-        return rounding
 
     @property
     def reach(self) -> float:
@@ -173,6 +161,50 @@ def optimistic_table(epsilon: float) -> ProfileTable:
 def pessimistic_table(epsilon: float, p: int, rounding: float = 0.0) -> ProfileTable:
     """Return the cached table of the pessimistic profile for ``epsilon`` in units of ``sigma``."""
     return ProfileTable(profiles.pessimistic_branches(epsilon, p), rounding)
+
+
+def _jump(before: Branch, after: Branch) -> float:
+    """Jump of the slope where one branch takes over from another."""
+    at = np.array([after.start])
+    return float(after.solve(at).slope[0] - before.solve(at).slope[0])
+
+
+def _merge(intervals: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Join increasing intervals that overlap."""
+    merged = intervals[:1]
+    for low, high in intervals[1:]:
+        if low <= merged[-1][1]:
+            merged[-1] = merged[-1][0], high
+        else:
+            merged.append((low, high))
+    return merged
+
+
+def _without(start: float, stop: float, rounded: list[tuple[float, float]]) -> Iterator[tuple[float, float]]:
+    """Yield what the rounded intervals leave of an interval."""
+    for low, high in rounded:
+        if start < low < stop:
+            yield start, low
+        if low < stop:
+            start = max(start, high)
+    if start < stop:
+        yield start, stop
+
+
+def _bridge(branches: Sequence[Branch], low: float, high: float) -> _Piece:
+    """Lead from one side of a kink to the other by one cubic."""
+    value, slope = np.empty(2), np.empty(2)
+    for k, x in enumerate((low, high)):
+        branch = [branch for branch in branches if branch.start <= x][-1]
+        (value[k],), (slope[k],) = branch.solve(np.array([x]))[:2]
+    return _Piece(low, high, _hermite(value, slope * (high - low)))
+
+
+def _round_tip(branch: Branch, rounding: float) -> _Piece:
+    """Round off a positive slope at distance 0, the tip of a cone, by a parabola."""
+    value, slope = (part[0] for part in branch.solve(np.array([rounding]))[:2])
+    bend = 0.5 * slope * rounding
+    return _Piece(0.0, rounding, np.array([[value - bend], [0.0], [bend], [0.0]]))
 
 
 def _interpolate(solve: Callable[[FloatArray], Profile], start: float, stop: float) -> list[_Piece]:

@@ -150,6 +150,7 @@ def verify(problem: Problem, ends: Ends, solver: Solver, seed: int) -> list[Reco
                 radius=float(problem.around.radius[i]),
                 accepted=problem.around.accepted[i],
                 seed=seed,
+                growths=int(problem.around.growths[i]),
             ),
             scales=ends.scales[i],
         )

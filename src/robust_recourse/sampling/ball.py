@@ -12,14 +12,14 @@ from robust_recourse._typing import FloatArray
 __all__ = ["row_generator", "unit_ball"]
 
 
-def row_generator(row: FloatArray, seed: int) -> np.random.Generator:
-    """Return the generator of a row: it depends on the row's values and the seed only.
+def row_generator(row: FloatArray, seed: int, draw: int = 0) -> np.random.Generator:
+    """Return the generator of a row's draw: it depends on the row's values, the seed and the draw only.
 
     So the same person gets the same answer, wherever the row stands and whatever it is explained with.
     """
     # Adding zero turns -0.0 into 0.0.
     content = np.ascontiguousarray(row + 0.0).tobytes()
-    digest = hashlib.blake2b(content, digest_size=16, key=seed.to_bytes(16, "little")).digest()
+    digest = hashlib.blake2b(content, digest_size=16, key=f"{seed}/{draw}".encode()).digest()
     return np.random.Generator(np.random.PCG64(int.from_bytes(digest, "little")))
 
 

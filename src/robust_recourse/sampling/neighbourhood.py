@@ -35,6 +35,8 @@ class Neighbourhood:
         The model's label of every sample.
     seed : int
         The seed of the method.
+    growths : int
+        How often the radius was doubled; every time the samples were drawn anew.
     """
 
     x0: FloatArray
@@ -43,11 +45,12 @@ class Neighbourhood:
     radius: float
     accepted: BoolArray
     seed: int
+    growths: int = 0
 
     @property
     def free_samples(self) -> FloatArray:
         """The samples in the columns that may change, drawn again."""
-        unit = unit_ball([row_generator(self.x0, self.seed)], len(self.accepted), int(self.free.sum()))
+        unit = unit_ball([row_generator(self.x0, self.seed, self.growths)], len(self.accepted), int(self.free.sum()))
         points: FloatArray = self.centre[self.free] + self.radius * unit[0]
         return points
 
@@ -65,6 +68,7 @@ class Neighbourhoods(NamedTuple):
     samples: FloatArray  # (m, n, p)
     accepted: BoolArray  # (m, n)
     radius: FloatArray  # (m,)
+    growths: IntArray  # (m,): how often the radius was doubled
 
     @property
     def two_classes(self) -> BoolArray:
@@ -81,7 +85,7 @@ def sample_neighbourhoods(
     n_samples: int,
     seed: int,
 ) -> Neighbourhoods:
-    """Draw and label the neighbourhoods; double the radius where all labels are equal, a bounded number of times.
+    """Draw and label the neighbourhoods; where all labels are equal draw anew with twice the radius, a few times.
 
     Parameters
     ----------
@@ -101,17 +105,23 @@ def sample_neighbourhoods(
         Seed of the method.
     """
     m, p = centres.shape
-    unit = unit_ball([row_generator(row, seed) for row in x0], n_samples, p)
-    radii = np.full(m, radius)
-    samples = centres[:, None, :] + radius * unit
-    accepted = oracle(samples.reshape(-1, p), np.repeat(owners, n_samples)).reshape(m, n_samples)
-    found = Neighbourhoods(samples, accepted, radii)
-    for _ in range(MOST_GROWTHS):
-        alone = np.flatnonzero(~found.two_classes)
-        if not len(alone):
+    found = Neighbourhoods(
+        samples=np.empty((m, n_samples, p)),
+        accepted=np.zeros((m, n_samples), dtype=bool),
+        radius=np.full(m, radius),
+        growths=np.zeros(m, dtype=np.int64),
+    )
+    rows = np.arange(m)
+    for growth in range(MOST_GROWTHS + 1):
+        unit = unit_ball([row_generator(row, seed, growth) for row in x0[rows]], n_samples, p)
+        found.growths[rows] = growth
+        found.radius[rows] = radius * 2.0**growth
+        unit *= found.radius[rows, None, None]
+        unit += centres[rows, None, :]
+        found.samples[rows] = unit
+        labels = oracle(unit.reshape(-1, p), np.repeat(owners[rows], n_samples))
+        found.accepted[rows] = labels.reshape(-1, n_samples)
+        rows = np.flatnonzero(~found.two_classes)
+        if not len(rows):
             break
-        radii[alone] *= 2.0
-        samples[alone] = centres[alone, None, :] + radii[alone, None, None] * unit[alone]
-        labels = oracle(samples[alone].reshape(-1, p), np.repeat(owners[alone], n_samples))
-        accepted[alone] = labels.reshape(-1, n_samples)
     return found
