@@ -72,7 +72,7 @@ class ActionSet:
         place = {name: position for position, name in enumerate(names)}
 
         def find(column: Column, rule: str) -> int:
-            # Positions count for frames too, unless they are names themselves; negative ones from the end.
+            # Positions count for arrays only, negative ones from the end.
             if column in place:
                 return place[column]
             if isinstance(column, int | np.integer) and -len(names) <= column < 0 and isinstance(columns, int):

@@ -53,7 +53,7 @@ class Demo:
 
     @property
     def example(self) -> int:
-        """Row to show: the one whose recourse costs the median."""
+        """Number of the row to show, the one whose recourse costs the median."""
         return int(np.argsort(self.robust.cost)[len(self.robust) // 2])
 
 

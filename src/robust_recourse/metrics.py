@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from robust_recourse._typing import BoolArray, FloatArray
 from robust_recourse.models.predictor import Predictor
@@ -24,6 +25,8 @@ def accepted_by(model: Any, X: Any) -> BoolArray:
     X : DataFrame or array_like of shape (m, p)
         Rows, for instance recourses.
     """
+    if not isinstance(X, pd.DataFrame):
+        X = np.asarray(X, dtype=float)
     missing = np.isnan(np.asarray(X, dtype=float)).any(axis=1)
     accepted = np.zeros(len(missing), dtype=bool)
     if not missing.all():

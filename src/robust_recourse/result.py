@@ -31,6 +31,7 @@ class Status(StrEnum):
     NO_CANDIDATE = "no favourable candidate reachable"
     NOTHING_MAY_CHANGE = "nothing may change"
     OUTSIDE_BOUNDS = "outside the bounds"
+    INCONSISTENT_MODEL = "inconsistent model"
 
 
 def _exp(log_odds: ArrayLike) -> FloatArray:
@@ -53,7 +54,9 @@ class Recourse:
     valid : bool
         What the present model said when asked about `x`, last.
     status : Status
-        How the search ended; `reason` says it in a sentence.
+        How the search ended.
+    reason : str
+        The same in a sentence.
     log_worst_case_odds : float
         Logarithm of the worst-case posterior odds of refusal at `x`.
     n_queries : int
@@ -171,6 +174,7 @@ class Recourses:
         frame = self.x.copy() if isinstance(self.x, pd.DataFrame) else pd.DataFrame(self.x)
         extra: dict[str, Any] = {
             "cost": self.cost,
+            "budget": self.budget,
             "valid": self.valid,
             "status": [str(status) for status in self.status],
             "reason": self.reason,

@@ -272,6 +272,25 @@ def test_a_refused_end_falls_back_to_the_best_accepted_iterate():
     assert recourse.log_worst_case_odds == pytest.approx(naive_log_odds(recourse, recourse.x), abs=1e-6)
 
 
+def test_a_model_that_contradicts_itself_is_found_out(square):
+    class Moody:
+        """Accepts the right side of a line until it has labelled a neighbourhood, then nothing."""
+
+        open = True
+
+        def predict(self, X):
+            answer = (X[:, 0] > 0) & self.open
+            self.open &= len(X) != 123
+            return answer
+
+    method = RobustBayesianRecourse(Moody(), n_samples=123, random_state=0).fit(square)
+    found = method.explain(np.array([[-1.0, 0.0]]))
+    assert found.status[0] is Status.INCONSISTENT_MODEL
+    assert "do not depend on the row alone" in found.reason[0]
+    assert not found.valid[0]
+    assert np.isnan(found.x).all()
+
+
 def test_a_descent_that_is_cut_short_says_so(wide, monkeypatch):
     model, X, refused = wide
     from robust_recourse.methods import _odds_descent
@@ -308,7 +327,7 @@ def test_frames_in_frames_out():
 def test_the_table_of_results_has_a_row_for_everybody(explained):
     found = explained[2]
     frame = found.to_frame()
-    assert list(frame.columns) == [0, 1, "cost", "valid", "status", "reason", "worst_case_odds", "n_queries"]
+    assert list(frame.columns) == [0, 1, "cost", "budget", "valid", "status", "reason", "worst_case_odds", "n_queries"]
     assert len(frame) == len(found)
     assert (frame["status"] == "ok").all()
     assert repr(found) == f"Recourses({len(found)} rows: {len(found)} ok)"

@@ -3,10 +3,10 @@ r"""Tables of the profiles: the fast path of the worst-case odds.
 A profile is solved exactly at the nodes of a mesh and interpolated by the cubic that agrees with it in
 value and slope at both ends of every cell (cubic Hermite). The mesh is uniform on *pieces*, so that a cell
 is found by arithmetic; every distance at which the profile is not smooth ends a piece, and pieces are
-refined until the interpolant agrees with the exact profile in the middle of each cell. In units of
+refined until the interpolant agrees with the exact profile where its slope is worst in each cell. In units of
 :math:`\sigma` the error is at most :data:`TOLERANCE` times :math:`\max(1, |\cdot|)`, in value and in slope. One
 exception: at radii where two kinds of pessimistic optimum almost merge, the slope bends like a square root at their
-switch, and within :math:`10^{-6}\sigma` of it the error of the slope, not of the value, may reach :math:`10^{-5}`.
+switch, and within :math:`10^{-4}\sigma` of it the error of the slope, not of the value, may reach :math:`10^{-3}`.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _PROBE = (3.0 - 3.0**0.5) / 6.0
 _ACCEPTED = 0.4 * TOLERANCE
 _FIRST_REACH = 4.0
 _FEWEST_CELLS, _MOST_CELLS = 32, 1024
-# Below that, rounding of the values over the width of a cell spoils the slopes.
-_SHORTEST_PIECE = 1e-6
+# Shorter pieces take long to find and, by rounding of the values over the width of a cell, spoil the slopes.
+_SHORTEST_PIECE = 1e-4
 _FEW = 6  # pieces, up to which comparing with each is faster than searching
 _BLOCK = 8192
 _KINK = 1e-6  # smallest jump of the slope that is a kink

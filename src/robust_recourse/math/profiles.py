@@ -135,8 +135,8 @@ def pessimistic_switches(sigma: float, epsilon: float, p: int) -> FloatArray:
 
     Below the last one the worst component is stretched, above it only pushed; there is none when the
     stretched kind is never the better one. Each is a kink of the profile or a jump of its second
-    derivative. There is at most one, except for ``p = 1`` and ``epsilon / sigma`` just below 0.485, where two
-    stretched optima take turns first.
+    derivative. There is at most one, except for ``p = 1`` and ``epsilon / sigma`` between 0.47172 and 0.48157,
+    where two stretched optima take turns first.
 
     Examples
     --------

@@ -30,8 +30,12 @@ _TINY = 1e-300
 
 _INNER: dict[Solver, Inner] = {"exact": "table", "first-order": "first-order"}
 
+_INCONSISTENT = (
+    "The model refuses every point of the search, the boundary point too, which it accepted before: its answers do "
+    "not depend on the row alone."
+)
 _REASONS = {
-    Status.OK: "The recourse minimises the worst-case odds within its budget.",
+    Status.OK: "The recourse is a local minimum of the worst-case odds within its budget.",
     Status.NOT_CONVERGED: "The descent reached its cap of iterations; the recourse is accepted but may be improved.",
     Status.FELL_BACK: "The model refuses the end of the descent; this is the best iterate that it accepts.",
     Status.ONE_CLASS: (
@@ -130,6 +134,7 @@ def verify(problem: Problem, ends: Ends, solver: Solver, seed: int) -> list[Reco
                 ends.log_odds[i] = objective(x[i : i + 1, problem.free]).value[0]
     boundary = problem.embed(problem.boundary, every)
     cost = weighted_cost(x, problem.x0, problem.limits.weights)
+    n_queries = 1 + problem.oracle.n_queries[problem.owners]
     return [
         Recourse(
             x0=problem.x0[i],
@@ -141,7 +146,7 @@ def verify(problem: Problem, ends: Ends, solver: Solver, seed: int) -> list[Reco
             status=ends.status[i],
             reason=_REASONS[ends.status[i]],
             log_worst_case_odds=float(ends.log_odds[i]),
-            n_queries=1 + int(problem.oracle.n_queries[problem.owners[i]]),
+            n_queries=int(n_queries[i]),
             path=problem.embed(ends.paths[i], np.full(len(ends.paths[i]), i)),
             neighbourhood=Neighbourhood(
                 x0=problem.x0[i],
@@ -154,6 +159,8 @@ def verify(problem: Problem, ends: Ends, solver: Solver, seed: int) -> list[Reco
             ),
             scales=ends.scales[i],
         )
+        if valid[i]
+        else Recourse.missing(problem.x0[i], Status.INCONSISTENT_MODEL, _INCONSISTENT, int(n_queries[i]))
         for i in every
     ]
 

@@ -17,7 +17,7 @@ def diameter(points: FloatArray) -> float:
 
     Sweeps to the farthest point (from the centre, then from every extreme row of a column) give a lower bound
     :math:`L`, at least :math:`1/\sqrt 3` of the diameter. A pair farther apart than :math:`L` needs rows at
-    distances :math:`r_i + r_j > L` from the centre, so a row with :math:`r_i \\le L - \\max r` is out. When at
+    distances :math:`r_i + r_j > L` from the centre, so a row with :math:`r_i \le L - \max r` is out. When at
     most 4096 rows are left, their pairs settle it and the result is exact; otherwise :math:`L` is returned,
     which has cost time linear in the number of rows.
 
