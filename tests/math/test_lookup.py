@@ -30,6 +30,17 @@ def assert_accurate(table, exact, x):
         assert error.max() <= TOLERANCE, f"{error.max():.1e} at distance {x[error.argmax()]!r}"
 
 
+def assert_accurate_but_at_switches(table, exact, x, switches):
+    """Allow the exception that the module states: a coarser slope very close to a switch."""
+    value, slope = table(x)
+    np.testing.assert_allclose(value, exact.value, rtol=TOLERANCE, atol=TOLERANCE)
+    error = np.abs(slope - exact.slope) / np.maximum(1.0, np.abs(exact.slope))
+    gap = np.abs(np.subtract.outer(x, switches)).min(axis=1, initial=np.inf)
+    excess = error / np.where(gap > 1e-6, TOLERANCE, 1e-5)
+    worst = excess.argmax()
+    assert excess[worst] <= 1.0, f"slope off by {error[worst]:.1e} at {gap[worst]:.1e} from the switch"
+
+
 @settings(max_examples=25, deadline=None)
 @given(radii, seeds)
 @example(0.0, 0)
@@ -39,16 +50,24 @@ def test_the_optimistic_table_agrees_with_the_exact_profile(epsilon, seed):
     assert_accurate(optimistic_table(epsilon), optimistic(x, 1.0, epsilon, 1), x)
 
 
-# In the last two the stretched optimum ends almost where the pushed one takes over: its slope is all but vertical.
 @settings(max_examples=30, deadline=None)
 @given(radii, dimensions, seeds)
 @example(0.48, 1, 0)
 @example(1.0, 2, 0)
-@example(1.3003351368652574, 30, 0)
-@example(0.5231591752606946, 3, 0)
 def test_the_pessimistic_table_agrees_with_the_exact_profile(epsilon, p, seed):
-    x = distances(seed, pessimistic_switches(1.0, epsilon, p))
-    assert_accurate(pessimistic_table(epsilon, p), pessimistic(x, 1.0, epsilon, p), x)
+    switches = pessimistic_switches(1.0, epsilon, p)
+    x = distances(seed, switches)
+    assert_accurate_but_at_switches(pessimistic_table(epsilon, p), pessimistic(x, 1.0, epsilon, p), x, switches)
+
+
+# Here the stretched optimum ends almost where the pushed one takes over: its slope is all but vertical.
+@pytest.mark.parametrize(
+    ("epsilon", "p"), [(0.5230702759929101, 3), (0.5231591752606946, 3), (0.579997, 4), (1.3003351368652574, 30)]
+)
+def test_the_pessimistic_table_is_accurate_where_two_kinds_almost_merge(epsilon, p):
+    switches = pessimistic_switches(1.0, epsilon, p)
+    x = switches[-1] - 10.0 ** np.random.default_rng(0).uniform(-12.0, -1.0, 20000)
+    assert_accurate_but_at_switches(pessimistic_table(epsilon, p), pessimistic(x, 1.0, epsilon, p), x, switches)
 
 
 @pytest.mark.parametrize("largest", [4.0, 50.0, 1e6])
