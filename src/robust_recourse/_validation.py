@@ -12,8 +12,10 @@ from numpy.typing import ArrayLike
 from robust_recourse._typing import BoolArray, FloatArray
 
 
-def check_real(value: float, name: str, *, minimum: float = -math.inf, strict: bool = False) -> float:
-    """Return `value` as a finite float of at least (`strict`: more than) `minimum`."""
+def check_real(
+    value: float, name: str, *, minimum: float = -math.inf, strict: bool = False, maximum: float = math.inf
+) -> float:
+    """Return `value` as a finite float of at least (`strict`: more than) `minimum` and at most `maximum`."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a real number, got {value!r}.")
     number = float(value)
@@ -22,6 +24,8 @@ def check_real(value: float, name: str, *, minimum: float = -math.inf, strict: b
     if number < minimum or (strict and number == minimum):
         relation = "greater than" if strict else "at least"
         raise ValueError(f"{name} must be {relation} {minimum:g}, got {number:g}.")
+    if number > maximum:
+        raise ValueError(f"{name} must be at most {maximum:g}, got {number:g}.")
     return number
 
 

@@ -54,7 +54,7 @@ def test_projection_is_the_nearest_point(v1, v2, radius):
     np.testing.assert_allclose(first_order.project_quarter_disc(v[None], radius)[0], nearest.x, atol=1e-5)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(radii, sigmas, dimensions)
 def test_it_is_never_better_than_the_exact_solution(e, sigma, p):
     c, epsilon = GRID * sigma, e * sigma
@@ -64,7 +64,7 @@ def test_it_is_never_better_than_the_exact_solution(e, sigma, p):
     assert np.all(found <= exact + 1e-9)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(radii, sigmas, dimensions)
 def test_it_is_never_worse_than_its_start(e, sigma, p):
     c, epsilon = GRID * sigma, e * sigma
@@ -75,7 +75,7 @@ def test_it_is_never_worse_than_its_start(e, sigma, p):
     assert np.all(first_order.pessimistic(c, sigma, epsilon, p).value >= gaussian + spread - 1e-3)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(radii, sigmas, dimensions)
 def test_where_it_ends_is_feasible_and_has_the_value_it_says(e, sigma, p):
     c, epsilon = GRID * sigma, e * sigma
@@ -92,7 +92,7 @@ def test_where_it_ends_is_feasible_and_has_the_value_it_says(e, sigma, p):
     np.testing.assert_allclose(slope, (c + a) / d**2, rtol=1e-12)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(radii, sigmas, dimensions)
 def test_it_solves_the_optimistic_problem(e, sigma, p):
     c, epsilon = GRID * sigma, e * sigma

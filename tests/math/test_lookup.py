@@ -12,6 +12,8 @@ from robust_recourse.math.profiles import optimistic, pessimistic, pessimistic_b
 radii = st.one_of(st.just(0.0), st.floats(1e-6, 4.0))
 dimensions = st.sampled_from((1, 2, 3, 8, 30, 100))
 seeds = st.integers(0, 2**32 - 1)
+# The exception that the module states: this near to a switch a slope may be this coarse.
+NEAR, COARSE = 1e-4, 1e-3
 
 
 def distances(seed, breaks):
@@ -31,12 +33,11 @@ def assert_accurate(table, exact, x):
 
 
 def assert_accurate_but_at_switches(table, exact, x, switches):
-    """Allow the exception that the module states: a coarser slope very close to a switch."""
     value, slope = table(x)
     np.testing.assert_allclose(value, exact.value, rtol=TOLERANCE, atol=TOLERANCE)
     error = np.abs(slope - exact.slope) / np.maximum(1.0, np.abs(exact.slope))
     gap = np.abs(np.subtract.outer(x, switches)).min(axis=1, initial=np.inf)
-    excess = error / np.where(gap > 1e-6, TOLERANCE, 1e-5)
+    excess = error / np.where(gap > NEAR, TOLERANCE, COARSE)
     worst = excess.argmax()
     assert excess[worst] <= 1.0, f"slope off by {error[worst]:.1e} at {gap[worst]:.1e} from the switch"
 
@@ -50,7 +51,7 @@ def test_the_optimistic_table_agrees_with_the_exact_profile(epsilon, seed):
     assert_accurate(optimistic_table(epsilon), optimistic(x, 1.0, epsilon, 1), x)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(radii, dimensions, seeds)
 @example(0.48, 1, 0)
 @example(1.0, 2, 0)
@@ -62,11 +63,19 @@ def test_the_pessimistic_table_agrees_with_the_exact_profile(epsilon, p, seed):
 
 # Here the stretched optimum ends almost where the pushed one takes over: its slope is all but vertical.
 @pytest.mark.parametrize(
-    ("epsilon", "p"), [(0.5230702759929101, 3), (0.5231591752606946, 3), (0.579997, 4), (1.3003351368652574, 30)]
+    ("epsilon", "p"),
+    [
+        (0.5230702759929101, 3),
+        (0.5231591752606946, 3),
+        (0.5638535017403037, 4),
+        (1.3003351368652574, 30),
+        (2.346007586536195, 100),
+        (2.3707312120552704, 100),
+    ],
 )
 def test_the_pessimistic_table_is_accurate_where_two_kinds_almost_merge(epsilon, p):
     switches = pessimistic_switches(1.0, epsilon, p)
-    x = switches[-1] - 10.0 ** np.random.default_rng(0).uniform(-12.0, -1.0, 20000)
+    x = switches[-1] - 10.0 ** np.random.default_rng(0).uniform(-12.0, -1.0, 5000)
     assert_accurate_but_at_switches(pessimistic_table(epsilon, p), pessimistic(x, 1.0, epsilon, p), x, switches)
 
 
@@ -95,7 +104,7 @@ def test_tables_are_cached():
     assert pessimistic_table(0.3, 2) is not pessimistic_table(0.3, 3)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(radii, dimensions)
 def test_values_are_continuous_where_two_pieces_meet(epsilon, p):
     for table in (optimistic_table(epsilon), pessimistic_table(epsilon, p)):

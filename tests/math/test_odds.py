@@ -49,7 +49,7 @@ def random_objective(seed, m, n=12, p=3, inner="table", rounding=0.0):
     return objective, rng.normal(size=(m, p))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(seeds, dimensions, sigmas, radii, radii)
 def test_value_is_the_sum_over_samples(seed, p, sigma, e0, e1):
     x, samples, labels = random_problem(seed, p, sigma)
@@ -58,7 +58,7 @@ def test_value_is_the_sum_over_samples(seed, p, sigma, e0, e1):
     assert found == pytest.approx(expected, rel=1e-10, abs=1e-10)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(seeds, dimensions, sigmas, radii, radii)
 def test_gradient_is_the_derivative_of_the_value(seed, p, sigma, e0, e1):
     x, samples, labels = random_problem(seed, p, sigma)
@@ -91,7 +91,7 @@ def test_far_from_all_samples_it_stays_finite():
     np.testing.assert_allclose(gradient, [-1.0, 0.0], rtol=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(seeds, dimensions, sigmas, radii, radii, radii)
 def test_more_ambiguity_means_worse_odds(seed, p, sigma, e, f, other):
     x, samples, labels = random_problem(seed, p, sigma)

@@ -101,7 +101,7 @@ def test_pessimistic_has_the_reference_values(p, epsilon, c, expected):
     assert pessimistic(c, 1.0, epsilon, p).value == pytest.approx(expected, abs=5.1e-9)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(distances, radii, sigmas, dimensions)
 def test_optimistic_is_the_global_minimum(x, e, sigma, p):
     c, epsilon = x * sigma, e * sigma
@@ -109,7 +109,7 @@ def test_optimistic_is_the_global_minimum(x, e, sigma, p):
     assert optimistic(c, sigma, epsilon, p).value == pytest.approx(expected, rel=1e-10, abs=1e-10)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(distances, radii, sigmas, dimensions)
 @example(0.3, 1.0, 1.0, 2)
 @example(0.4931, 0.515228, 1.0, 1)
@@ -121,7 +121,7 @@ def test_pessimistic_is_the_global_maximum(x, e, sigma, p):
     assert pessimistic(c, sigma, epsilon, p).value == pytest.approx(expected, rel=1e-8, abs=1e-8)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(positive_radii, dimensions, st.sampled_from([-1e-3, -1e-6, 0.0, 1e-6, 1e-3]))
 def test_pessimistic_is_the_global_maximum_next_to_a_switch(epsilon, p, offset):
     switches = pessimistic_switches(1.0, epsilon, p)

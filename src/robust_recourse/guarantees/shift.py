@@ -54,9 +54,7 @@ def arrival_models(
     -----
     The evaluation of the paper: 20 % of the shifted data, 100 models.
     """
-    share = check_real(share, "share", minimum=0.0, strict=True)
-    if share > 1.0:
-        raise ValueError(f"share must be at most 1, got {share:g}.")
+    share = check_real(share, "share", minimum=0.0, strict=True, maximum=1.0)
     n_models = check_integer(n_models, "n_models", minimum=1)
     n_arriving = max(1, round(share * len(X_new)))
     seeds = np.random.SeedSequence(check_seed(random_state)).spawn(n_models)

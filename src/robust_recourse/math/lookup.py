@@ -37,6 +37,7 @@ _FEWEST_CELLS, _MOST_CELLS = 32, 1024
 _SHORTEST_PIECE = 1e-4
 _FEW = 6  # pieces, up to which comparing with each is faster than searching
 _BLOCK = 8192
+_ROUNDING = 8.0 * float(np.finfo(float).eps)
 _KINK = 1e-6  # smallest jump of the slope that is a kink
 
 
@@ -215,7 +216,9 @@ def _interpolate(solve: Callable[[FloatArray], Profile], start: float, stop: flo
         width = (stop - start) / n_cells
         at_nodes = solve(nodes)
         piece = _Piece(start, stop, _hermite(at_nodes.value, at_nodes.slope * width))
-        excess = _error(piece, solve(nodes[:-1] + _PROBE * width)) / _ACCEPTED
+        # Far out, or with a huge radius, rounding of the values bounds what the slopes can be worth.
+        rounding = _ROUNDING * float(np.max(np.abs(at_nodes.value) / np.maximum(1.0, np.abs(at_nodes.slope)))) / width
+        excess = _error(piece, solve(nodes[:-1] + _PROBE * width)) / max(_ACCEPTED, rounding)
         if excess <= 1.0 or stop - start <= _SHORTEST_PIECE * stop:
             return [piece]
         # The slope, the worse of the two, is of third order.

@@ -27,7 +27,6 @@ ProfileFunction = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 Inner = Literal["table", "direct", "first-order"]
 
 
-_TINY = 1e-300
 _BLOCK = 2**17  # numbers in the samples of a block: 1 MiB
 
 
@@ -140,8 +139,9 @@ class _Block:
         signed[: len(x)] *= -1.0
         weights *= slope
         weights *= signed.take(self._segment_of)
-        # At a sample itself the zero subgradient is taken: there the direction, the next factor, is zero.
-        weights /= np.maximum(ordered, _TINY, out=ordered)
+        # At a sample itself the zero subgradient is taken.
+        ordered[ordered == 0.0] = np.inf
+        weights /= ordered
         pull = weights.take(self._back).reshape(c.shape)
         return log_0 - log_1, np.einsum("mn,mnp->mp", pull, away)
 

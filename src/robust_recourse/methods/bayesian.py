@@ -33,6 +33,7 @@ __all__ = ["BayesianRecourse", "RobustBayesianRecourse"]
 RandomState = int | np.random.Generator | np.random.RandomState | None
 
 _SIGMA, _EPSILON = 0.25, 0.1  # defaults, in sampling radii
+_LONGEST, _MOST_SIGMAS = 1e100, 1e6  # of the lengths that are given, so that their squares and ratios are numbers
 _RESOLUTION = 0.01  # of the boundary point, in sampling radii
 _SAMPLE_ENTRIES = 4_000_000  # numbers in the samples of a chunk
 
@@ -57,9 +58,9 @@ class _Bayesian(RecourseMethod):
             if value is not None:
                 check_real(value, name, minimum=0.0)
         if self.sigma is not None:
-            check_real(self.sigma, "sigma", minimum=0.0, strict=True)
-        check_real(self.delta_plus, "delta_plus", minimum=0.0)
-        check_real(self.sampling_radius, "sampling_radius", minimum=0.0, strict=True)
+            check_real(self.sigma, "sigma", minimum=0.0, strict=True, maximum=_LONGEST)
+        check_real(self.delta_plus, "delta_plus", minimum=0.0, maximum=_LONGEST)
+        check_real(self.sampling_radius, "sampling_radius", minimum=0.0, strict=True, maximum=_LONGEST)
         check_choice(self.radius_unit, "radius_unit", ("absolute", "diameter"))
         check_choice(self.solver, "solver", SOLVERS)
         check_integer(self.n_neighbors, "n_neighbors", minimum=1)
@@ -78,7 +79,14 @@ class _Bayesian(RecourseMethod):
             if across == 0.0:
                 raise ValueError("X has diameter 0 in the columns that may change; use radius_unit='absolute'.")
             self.radius_ *= across
-        self.scales_ = self._scales(self.radius_)
+        self.scales_ = scales = self._scales(self.radius_)
+        lengths = {"epsilon_0": scales.epsilon_0, "epsilon_1": scales.epsilon_1, "the sampling radius": self.radius_}
+        for name, length in lengths.items():
+            if length > _MOST_SIGMAS * scales.sigma:
+                raise ValueError(
+                    f"{name}, {length:g}, must be at most {_MOST_SIGMAS:g} times sigma, {scales.sigma:g}: beyond that "
+                    "the odds cannot be told apart in floating point. Use a larger sigma."
+                )
 
     def _scales(self, radius: float) -> Scales:
         """Smoothing and ambiguity radii that belong to a sampling radius."""
