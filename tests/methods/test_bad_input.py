@@ -63,7 +63,11 @@ def test_training_rows(rows, match):
         ({"sigma": -1.0}, ValueError, "sigma must be greater than 0"),
         ({"sigma": "big"}, TypeError, "sigma must be a real number, got 'big'"),
         ({"sigma": 1e200}, ValueError, "sigma must be at most"),
-        ({"sigma": 1e-9}, ValueError, "the sampling radius, 0.2, must be at most 1e.06 times sigma"),
+        (
+            {"sigma": 1e-9, "epsilon_0": 0.0, "epsilon_1": 0.0},
+            ValueError,
+            "the sampling radius, 0.2, must be at most 1e.06 times sigma",
+        ),
         ({"epsilon_1": 1e6}, ValueError, "epsilon_1, 1e.06, must be at most 1e.06 times sigma, 0.05"),
         ({"delta_plus": -0.2}, ValueError, "delta_plus must be at least 0"),
         ({"sampling_radius": 0.0}, ValueError, "sampling_radius must be greater than 0"),
