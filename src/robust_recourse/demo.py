@@ -53,8 +53,8 @@ class Demo:
 
     @property
     def example(self) -> int:
-        """Number of the row to show, the one whose recourse costs the median."""
-        return int(np.argsort(self.robust.cost)[len(self.robust) // 2])
+        """Number of the row to show, the one whose path bends most."""
+        return int(np.argmax([_bend(recourse.path) for recourse in self.robust]))
 
 
 def run_demo(*, n_models: int = 50, random_state: int = 0, n_jobs: int | None = None) -> Demo:
@@ -161,6 +161,16 @@ _CAPTIONS = {
         "Below zero, acceptance is the more likely answer."
     ),
 }
+
+
+def _bend(path: FloatArray | None) -> float:
+    """Largest distance of a path from the line between its ends, in parts of its length."""
+    if path is None or len(path) < 3:
+        return 0.0
+    way = path[-1] - path[0]
+    length = float(np.sqrt((way**2).sum())) + np.finfo(float).tiny
+    off = (path - path[0]) - np.outer((path - path[0]) @ way, way) / length**2
+    return float(np.sqrt((off**2).sum(axis=1)).max()) / length
 
 
 def _scores(model: Any, models: list[Any], refused: FloatArray, x: FloatArray) -> dict[str, float]:
