@@ -38,12 +38,21 @@ def test_immutable_wins_over_a_direction():
         (lambda: ActionSet(bounds={0: 3}), r"bounds\[0\] must be a pair"),
         (lambda: ActionSet(bounds={0: (0, float("nan"))}), r"bounds\[0\]\[1\] must be finite"),
         (lambda: ActionSet(weights={1: 0.0}), r"weights\[1\] must be greater than 0"),
+        (lambda: ActionSet(weights={1: 1e200}), r"weights\[1\] must be at most"),
         (lambda: ActionSet(weights={1: -1.0}), r"weights\[1\] must be greater than 0"),
     ],
 )
 def test_contradictions_and_unknown_columns_are_refused(actions, match):
     with pytest.raises(ValueError, match=match):
         actions().limits(3)
+
+
+@pytest.mark.parametrize(
+    "rules", [{"immutable": [False, True]}, {"bounds": {True: (0, 1)}}, {"weights": {np.True_: 2}}]
+)
+def test_a_mask_is_not_a_list_of_columns(rules):
+    with pytest.raises(TypeError, match="give column numbers, not a mask"):
+        ActionSet(**rules).limits(2)
 
 
 def test_a_text_is_not_a_list_of_columns():

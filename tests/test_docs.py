@@ -16,7 +16,9 @@ PRINTED = re.compile(r"(?:^#(?: .*)?\n)+\Z", flags=re.MULTILINE)
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs/index.md", "docs/tutorial.md"])
 def test_every_example_runs_and_prints_what_it_says(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    blocks = FENCE.findall((ROOT / page).read_text(encoding="utf-8"))
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert "BENCH_" not in text
+    blocks = FENCE.findall(text)
     assert blocks
     namespace = {}
     for block in blocks:

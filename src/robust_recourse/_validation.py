@@ -56,8 +56,12 @@ def check_distances(values: ArrayLike, name: str) -> FloatArray:
 
 
 def _numbers(values: ArrayLike, name: str) -> FloatArray:
+    """Return a copy: neither a model nor the user shall change what was checked."""
     try:
-        return np.asarray(values, dtype=float)
+        given = np.asarray(values)
+        if given.dtype.kind == "c":
+            raise TypeError("it has complex numbers")
+        return np.array(given, dtype=float, order="C")
     except (TypeError, ValueError) as error:
         raise TypeError(f"{name} must be numeric: {error}. Encode text and categories as numbers first.") from error
 

@@ -15,6 +15,8 @@ __all__ = ["ActionSet"]
 
 Column = Hashable
 
+_LIGHTEST, _HEAVIEST = 1e-50, 1e50  # so that their squares are numbers
+
 
 class ActionSet:
     """What may change, how far, in which direction and at what price.
@@ -28,7 +30,8 @@ class ActionSet:
     increase, decrease : iterable of column
         Columns that may only go up, or only go down.
     bounds : mapping from column to (low, high)
-        Smallest and largest value a recourse may give the column; ``None`` for no bound on that side.
+        Smallest and largest value of the column; ``None`` for no bound on that side. A row whose own value is
+        outside has no recourse, unless the column is immutable.
     weights : mapping from column to float
         Price of one unit of change, positive; 1 for the columns that are not named.
 
@@ -73,6 +76,8 @@ class ActionSet:
 
         def find(column: Column, rule: str) -> int:
             # Positions count for arrays only, negative ones from the end.
+            if isinstance(column, bool | np.bool_):
+                raise TypeError(f"actions.{rule} must name columns, got {column}; give column numbers, not a mask.")
             if column in place:
                 return place[column]
             if isinstance(column, int | np.integer) and -len(names) <= column < 0 and isinstance(columns, int):
@@ -101,7 +106,8 @@ class ActionSet:
             lower[position], upper[position] = _bounds(column, pair)
         for column, weight in self.weights.items():
             name = f"actions.weights[{column!r}]"
-            weights[find(column, "weights")] = check_real(weight, name, minimum=0.0, strict=True)
+            check_real(weight, name, minimum=0.0, strict=True)
+            weights[find(column, "weights")] = check_real(weight, name, minimum=_LIGHTEST, maximum=_HEAVIEST)
         return Limits(lower, upper, rises, falls, weights)
 
 

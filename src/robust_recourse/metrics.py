@@ -31,7 +31,9 @@ def accepted_by(model: Any, X: Any) -> BoolArray:
     accepted = np.zeros(len(missing), dtype=bool)
     if not missing.all():
         rows = read_table(X[~missing], "X")
-        accepted[~missing] = Predictor(model, getattr(X, "columns", None))(rows, np.flatnonzero(~missing))
+        accepted[~missing] = Predictor(model, X.columns if isinstance(X, pd.DataFrame) else None)(
+            rows, np.flatnonzero(~missing)
+        )
     return accepted
 
 

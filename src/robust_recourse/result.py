@@ -61,6 +61,8 @@ class Recourse:
         Logarithm of the worst-case posterior odds of refusal at `x`.
     n_queries : int
         Rows that the model was asked for.
+    weights : ndarray of shape (p,) or None
+        Cost weights of the columns.
     path : ndarray of shape (n_steps + 1, p) or None
         The iterates from the boundary point to the end of the descent.
     neighbourhood : Neighbourhood or None
@@ -79,6 +81,7 @@ class Recourse:
     reason: str
     log_worst_case_odds: float
     n_queries: int
+    weights: FloatArray | None = None
     path: FloatArray | None = None
     neighbourhood: Neighbourhood | None = None
     scales: Scales | None = None
@@ -181,5 +184,8 @@ class Recourses:
             "worst_case_odds": self.worst_case_odds,
             "n_queries": self.n_queries,
         }
-        taken = set(frame.columns)
-        return frame.assign(**{f"recourse_{name}" if name in taken else name: v for name, v in extra.items()})
+        for name, values in extra.items():
+            while name in frame.columns:
+                name = f"recourse_{name}"
+            frame[name] = values
+        return frame

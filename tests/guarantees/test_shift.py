@@ -3,6 +3,8 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from robust_recourse.guarantees.shift import arrival_models
 
@@ -43,6 +45,13 @@ def test_models_are_the_same_whatever_the_jobs_and_have_seeds_of_their_own():
     again = arrival_models(LogisticRegression(), *data, *data, n_models=3, random_state=1)
     for one, other in zip(parallel, again, strict=True):
         np.testing.assert_array_equal(one.coef_, other.coef_)
+
+
+def test_seeds_inside_a_pipeline_are_new_too():
+    network = make_pipeline(StandardScaler(), MLPClassifier((2,), max_iter=1, random_state=0))
+    with pytest.warns(UserWarning, match="Maximum iterations"):
+        models = arrival_models(network, X, np.arange(10) % 2, X_new, y_new, n_models=3, random_state=0)
+    assert len({model[-1].random_state for model in models}) == 3
 
 
 @pytest.mark.parametrize(("share", "match"), [(0.0, "greater than 0"), (1.5, "at most 1"), (-1, "greater than 0")])

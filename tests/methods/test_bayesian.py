@@ -305,6 +305,52 @@ def test_a_descent_that_is_cut_short_says_so(wide, monkeypatch):
     assert found.valid.all()
 
 
+def test_a_model_that_works_in_place_changes_nothing_of_ours(square):
+    def scales_in_place(X):
+        X -= 1.0
+        X *= 3.0
+        return X[:, 0] + X[:, 1] > -3.0
+
+    refused = np.array([[-1.0, -0.5], [-0.2, -0.9]])
+    before, rows = square.copy(), refused.copy()
+    found = RobustBayesianRecourse(scales_in_place, random_state=0).fit(square).explain(refused)
+    np.testing.assert_array_equal(square, before)
+    np.testing.assert_array_equal(refused, rows)
+    assert set(found.status) == {Status.OK}
+    assert (found.x.sum(axis=1) > 1.0).all()
+    refused[:] = 7.0
+    np.testing.assert_array_equal(found[0].x0, rows[0])
+
+
+def test_fallbacks_are_asked_together(counting):
+    def shell(X):
+        x = np.asarray(X)[:, 0]
+        return (x > 1.0) & (x < 1.02) | (x > 1.6)
+
+    model = counting(shell)
+    X = np.concatenate([np.random.default_rng(0).uniform(-2, 3, (500, 1)), [[1.01]]])
+    method = RobustBayesianRecourse(model, sampling_radius=1.0, delta_plus=0.3, random_state=0).fit(X)
+    model.batches.clear()
+    found = method.explain(np.linspace(-1.0, 0.5, 60)[:, None])
+    assert (found.status == Status.FELL_BACK).sum() > 20
+    assert found.valid.all()
+    assert len(model.batches) < 100
+
+
+@pytest.mark.parametrize("actions", [None, ActionSet(immutable=[3], increase=[0, 1], bounds={2: (-1.5, 1.5)})])
+def test_kinks_and_action_sets_do_not_make_a_row_depend_on_its_company(actions):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((800, 13))
+    refused = X[X[:, 0] + X[:, 1] < 0.3][:12]
+    refused[:, 2] = refused[:, 2].clip(-1.5, 1.5)
+    method = RobustBayesianRecourse(
+        lambda Z: np.asarray(Z)[:, 0] + np.asarray(Z)[:, 1] > 0.5, actions, epsilon_0=0.1, epsilon_1=0.1, random_state=0
+    ).fit(X)
+    together = method.explain(refused)
+    for i in (0, 5, 11):
+        np.testing.assert_array_equal(method.explain(refused[i : i + 1]).x[0], together.x[i])
+
+
 def test_frames_in_frames_out():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.uniform(-2, 2, (300, 2)), columns=["income", "debt"])

@@ -60,19 +60,12 @@ def test_much_work_means_a_coarser_grid(recourse, monkeypatch):
     assert facts.landscape(recourse, plane, window_of(recourse, plane)).worst.shape == (61, 61)
 
 
-def test_budget_is_shown_only_if_the_weights_are_known_to_be_one(linear_model, square):
-    plain = explain(linear_model, square, [[-0.5, -0.4]])[0]
-    changed = replace(plain, x=plain.boundary + 0.01)
-    changed = replace(changed, cost=float(np.abs(changed.x - changed.x0).sum()))
+def test_the_budget_left_counts_the_weights(linear_model, square):
     points = np.random.default_rng(0).normal(size=(7, 2))
-    land = facts._spare_budget(changed, points)
-    np.testing.assert_allclose(land, changed.budget - np.abs(points - changed.x0).sum(axis=1))
-    assert facts._spare_budget(replace(changed, cost=1.5 * changed.cost), points) is None
-    one_column = np.array([changed.x[0], changed.x0[1]])
-    cost = float(np.abs(one_column - changed.x0).sum())
-    assert facts._spare_budget(replace(changed, x=one_column, cost=cost), points) is None
     weighted = explain(linear_model, square, [[-0.5, -0.4]], actions=ActionSet(weights={0: 3.0}))[0]
-    assert facts._spare_budget(weighted, points) is None
+    expected = weighted.budget - (np.abs(points - weighted.x0) * [3.0, 1.0]).sum(axis=1)
+    np.testing.assert_allclose(facts._spare_budget(weighted, points), expected)
+    assert facts._spare_budget(replace(weighted, weights=None), points) is None
 
 
 @pytest.mark.parametrize("frames", [True, False])

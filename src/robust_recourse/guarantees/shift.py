@@ -63,8 +63,8 @@ def arrival_models(
         rng = np.random.default_rng(seed)
         arrived = rng.choice(len(X_new), n_arriving, replace=False)
         model = clone(estimator)
-        if "random_state" in model.get_params():
-            model.set_params(random_state=int(rng.integers(2**31)))
+        seeded = sorted(name for name in model.get_params() if name.split("__")[-1] == "random_state")
+        model.set_params(**{name: int(rng.integers(2**31)) for name in seeded})
         return model.fit(np.concatenate([X, X_new[arrived]]), np.concatenate([y, y_new[arrived]]))
 
     parallel = Parallel(n_jobs=n_jobs, return_as="generator")

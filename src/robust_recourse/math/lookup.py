@@ -219,7 +219,7 @@ def _interpolate(solve: Callable[[FloatArray], Profile], start: float, stop: flo
         # Far out, or with a huge radius, rounding of the values bounds what the slopes can be worth.
         rounding = _ROUNDING * float(np.max(np.abs(at_nodes.value) / np.maximum(1.0, np.abs(at_nodes.slope)))) / width
         excess = _error(piece, solve(nodes[:-1] + _PROBE * width)) / max(_ACCEPTED, rounding)
-        if excess <= 1.0 or stop - start <= _SHORTEST_PIECE * stop:
+        if excess <= 1.0 or stop - start <= _SHORTEST_PIECE * max(stop, 1.0):
             return [piece]
         # The slope, the worse of the two, is of third order.
         n_cells = int(n_cells * max(1.1 * excess ** (1.0 / 3.0), 1.25)) + 1

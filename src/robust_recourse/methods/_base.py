@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+import pandas as pd
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
@@ -33,7 +34,7 @@ class Chunk(NamedTuple):
     free: BoolArray  # (p,): the columns that may change
 
 
-class RecourseMethod(BaseEstimator):  # type: ignore[misc]
+class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
     """Base of the methods: a subclass says how a chunk of refused rows is explained."""
 
     model: Any
@@ -62,12 +63,12 @@ class RecourseMethod(BaseEstimator):  # type: ignore[misc]
         self._check_parameters()
         table = read_table(X, "X")
         self.n_features_in_ = table.shape[1]
-        self.columns_ = getattr(X, "columns", None)
+        self.columns_ = X.columns if isinstance(X, pd.DataFrame) else None
         self.limits_ = (self.actions or ActionSet()).limits(
             self.n_features_in_ if self.columns_ is None else list(self.columns_)
         )
         every = np.arange(len(table))
-        accepted = Oracle(self._predictor("the training rows"), table, every)(table, every)
+        accepted = Oracle(self._predictor("the training rows"), table, every)(table.copy(), every)
         if not accepted.any():
             raise ValueError(
                 f"X has no favourable row: the model refuses all {len(table)} training rows, "
@@ -92,11 +93,12 @@ class RecourseMethod(BaseEstimator):  # type: ignore[misc]
             One recourse for every row, in the order of `X`; a row without one has NaN and a status.
         """
         check_is_fitted(self, "candidates_")
+        self._check_parameters()
         table = read_table(X, "X", width=self.n_features_in_, columns=self.columns_)
         found: list[Recourse | None] = [None] * len(table)
         refused = []
         every = np.arange(len(table))
-        accepted = Oracle(self._predictor("X"), table, every)(table, every)
+        accepted = Oracle(self._predictor("X"), table, every)(table.copy(), every)
         within, (lower, upper) = self.limits_.holds(table), self.limits_.box(table)
         free = lower < upper
         for row, x0 in enumerate(table):
@@ -130,7 +132,8 @@ class RecourseMethod(BaseEstimator):  # type: ignore[misc]
         masks, group = np.unique(free[rows], axis=0, return_inverse=True)
         for k, mask in enumerate(masks):
             members = rows[group.ravel() == k]
-            size = int(np.clip(self._rows_at_once(int(mask.sum())), 1, _CHUNK_ROWS))
+            share = -(-len(rows) // effective_n_jobs(self.n_jobs))
+            size = int(np.clip(self._rows_at_once(int(mask.sum())), 1, min(_CHUNK_ROWS, share)))
             for first in range(0, len(members), size):
                 part = members[first : first + size]
                 yield Chunk(part, table[part], mask)

@@ -121,17 +121,7 @@ def verify(problem: Problem, ends: Ends, solver: Solver, seed: int) -> list[Reco
     last = np.array([path[-1] for path in ends.paths]).reshape(problem.boundary.shape)
     x = problem.settle(last, every)
     valid = problem.ask(x, every)
-    for i in np.flatnonzero(~valid):
-        path = ends.paths[i]
-        iterates = problem.settle(path, np.full(len(path), i))
-        # The descent is monotone, so the last accepted iterate is the best; the first, the boundary point, is accepted.
-        accepted = np.flatnonzero(problem.ask(iterates, np.full(len(path), i)))
-        if len(accepted):
-            x[i], valid[i], ends.status[i] = iterates[accepted[-1]], True, Status.FELL_BACK
-            scales = ends.scales[i]
-            if scales is not None:
-                objective = _objective(problem.around, every[i : i + 1], solver, scales)
-                ends.log_odds[i] = objective(x[i : i + 1, problem.free]).value[0]
+    _fall_back(problem, ends, solver, x, valid)
     boundary = problem.embed(problem.boundary, every)
     cost = weighted_cost(x, problem.x0, problem.limits.weights)
     n_queries = 1 + problem.oracle.n_queries[problem.owners]
@@ -147,6 +137,7 @@ def verify(problem: Problem, ends: Ends, solver: Solver, seed: int) -> list[Reco
             reason=_REASONS[ends.status[i]],
             log_worst_case_odds=float(ends.log_odds[i]),
             n_queries=int(n_queries[i]),
+            weights=problem.limits.weights,
             path=problem.embed(ends.paths[i], np.full(len(ends.paths[i]), i)),
             neighbourhood=Neighbourhood(
                 x0=problem.x0[i],
@@ -163,6 +154,26 @@ def verify(problem: Problem, ends: Ends, solver: Solver, seed: int) -> list[Reco
         else Recourse.missing(problem.x0[i], Status.INCONSISTENT_MODEL, _INCONSISTENT, int(n_queries[i]))
         for i in every
     ]
+
+
+def _fall_back(problem: Problem, ends: Ends, solver: Solver, x: FloatArray, valid: BoolArray) -> None:
+    """Replace refused end points by the best iterates that the model accepts, in one batch."""
+    refused = np.flatnonzero(~valid)
+    if not len(refused):
+        return
+    which = np.repeat(refused, [len(ends.paths[i]) for i in refused])
+    iterates = problem.settle(np.concatenate([ends.paths[i] for i in refused]), which)
+    accepted = np.flatnonzero(problem.ask(iterates, which))
+    # Paths only lead down, so the last accepted iterate is the best.
+    x[which[accepted]] = iterates[accepted]
+    fallen = np.unique(which[accepted])
+    valid[fallen] = True
+    for i in fallen:
+        ends.status[i] = Status.FELL_BACK
+    for scales in {ends.scales[i] for i in fallen} - {None}:
+        group = np.array([i for i in fallen if ends.scales[i] == scales])
+        objective = _objective(problem.around, group, solver, scales)
+        ends.log_odds[group] = objective(x[group][:, problem.free]).value
 
 
 def _minimise(problem: Problem, group: IntArray, solver: Solver, scales: Scales) -> Descent:

@@ -11,6 +11,7 @@ boundary point (problem "dro" of the paper; with both radii 0 the KDE-Bayesian r
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, Literal
 
 import numpy as np
@@ -33,7 +34,11 @@ __all__ = ["BayesianRecourse", "RobustBayesianRecourse"]
 RandomState = int | np.random.Generator | np.random.RandomState | None
 
 _SIGMA, _EPSILON = 0.25, 0.1  # defaults, in sampling radii
-_LONGEST, _MOST_SIGMAS = 1e100, 1e6  # of the lengths that are given, so that their squares and ratios are numbers
+_SHORTEST, _LONGEST, _MOST_SIGMAS = (
+    1e-100,
+    1e100,
+    1e6,
+)  # of the lengths that are given, so that their squares and ratios are numbers
 _RESOLUTION = 0.01  # of the boundary point, in sampling radii
 _SAMPLE_ENTRIES = 4_000_000  # numbers in the samples of a chunk
 
@@ -50,8 +55,9 @@ class _Bayesian(RecourseMethod):
     radius_unit: Literal["absolute", "diameter"]
     solver: Solver
 
+    @abstractmethod
     def _epsilons(self) -> tuple[float | None, float | None]:
-        raise NotImplementedError
+        """Return the ambiguity radii as they were given."""
 
     def _check_parameters(self) -> None:
         for name, value in zip(("epsilon_0", "epsilon_1"), self._epsilons(), strict=True):
@@ -59,6 +65,7 @@ class _Bayesian(RecourseMethod):
                 check_real(value, name, minimum=0.0)
         if self.sigma is not None:
             check_real(self.sigma, "sigma", minimum=0.0, strict=True, maximum=_LONGEST)
+            check_real(self.sigma, "sigma", minimum=_SHORTEST)
         check_real(self.delta_plus, "delta_plus", minimum=0.0, maximum=_LONGEST)
         check_real(self.sampling_radius, "sampling_radius", minimum=0.0, strict=True, maximum=_LONGEST)
         check_choice(self.radius_unit, "radius_unit", ("absolute", "diameter"))
@@ -79,6 +86,7 @@ class _Bayesian(RecourseMethod):
             if across == 0.0:
                 raise ValueError("X has diameter 0 in the columns that may change; use radius_unit='absolute'.")
             self.radius_ *= across
+        check_real(self.radius_, "the sampling radius", minimum=_SHORTEST, maximum=_LONGEST)
         self.scales_ = scales = self._scales(self.radius_)
         lengths = {"epsilon_0": scales.epsilon_0, "epsilon_1": scales.epsilon_1, "the sampling radius": self.radius_}
         for name, length in lengths.items():
@@ -99,8 +107,9 @@ class _Bayesian(RecourseMethod):
 
     def _explain_chunk(self, chunk: Chunk) -> list[Recourse]:
         oracle = Oracle(self._predictor("X"), chunk.x0, chunk.rows, chunk.free)
-        points, limits = chunk.x0[:, chunk.free], self.limits_.take(chunk.free)
-        candidates, resolution = self.candidates_[:, chunk.free], _RESOLUTION * self.radius_
+        # A selection of columns is laid out by columns, and sums over a row would then depend on the batch.
+        points, candidates = (np.ascontiguousarray(rows[:, chunk.free]) for rows in (chunk.x0, self.candidates_))
+        limits, resolution = self.limits_.take(chunk.free), _RESOLUTION * self.radius_
         boundary = find_boundary(oracle, points, candidates, limits, self.n_neighbors, resolution)
         held = np.flatnonzero(boundary.found)
         x0, centres = chunk.x0[held], boundary.x[held]
@@ -142,7 +151,8 @@ class RobustBayesianRecourse(_Bayesian):
     target_odds : None
         Reserved for the cheapest recourse with promised odds, which is not available yet.
     n_neighbors : int
-        Number of accepted training rows towards which the boundary is searched.
+        Number of accepted training rows towards which the boundary is searched. Where none of them can be reached
+        within the action set, all others are tried before giving up.
     n_samples : int
         Number of samples in a neighbourhood.
     sampling_radius : float

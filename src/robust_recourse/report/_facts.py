@@ -10,6 +10,7 @@ import pandas as pd
 
 from robust_recourse._typing import BoolArray, FloatArray
 from robust_recourse.math.odds import OddsObjective, Scales
+from robust_recourse.math.projections import weighted_cost
 from robust_recourse.models.predictor import Predictor
 from robust_recourse.report._plane import Names, Plane, neighbourhood_of
 from robust_recourse.report._window import Window
@@ -106,13 +107,8 @@ def _scales(recourse: Recourse) -> Scales:
 
 
 def _spare_budget(recourse: Recourse, points: FloatArray) -> FloatArray | None:
-    """Return what points leave of the budget, or None unless it is sure that all cost weights are 1.
-
-    A recourse does not hold the weights. If all columns that may change do, and the cost is the plain L1 distance,
-    they are 1.
-    """
-    changes = np.abs(recourse.x - recourse.x0)
-    if not np.isclose(recourse.cost, changes.sum()) or not changes[neighbourhood_of(recourse).free].all():
+    """Return what points leave of the budget, or None if the cost weights are not known."""
+    if recourse.weights is None:
         return None
-    spare: FloatArray = recourse.budget - np.abs(points - recourse.x0).sum(axis=-1)
+    spare: FloatArray = recourse.budget - weighted_cost(points, recourse.x0, recourse.weights)
     return spare

@@ -27,6 +27,7 @@ _SHARES = (32, 128, 512)  # segments that compete before the others do
 _COARSE, _FINE = 2.0**-7, 1e-6  # widths of a bracket relative to its cost: to compare segments, and at the end
 _MOST_HALVINGS = 60
 _ROWS = 8192  # points built at once
+_PAIRS = 2**20  # segments that are looked at together
 _DISTANCES = 2**18  # entries of a block of the distance matrix
 
 
@@ -67,11 +68,13 @@ def find_boundary(
     missing = np.arange(len(x0))
     first, last = 0, n_neighbors
     while len(missing) and first < len(candidates):
-        segments = _nearest_segments(x0[missing], candidates, limits, first, min(last, len(candidates)))
-        points, reached = _Search(oracle, segments, missing).run(resolution)
-        found.x[missing[reached]] = points[reached]
-        found.found[missing[reached]] = True
-        missing = missing[~reached]
+        last = min(last, len(candidates))
+        for part in np.array_split(missing, -(-len(missing) * (last - first) // _PAIRS)):
+            segments = _nearest_segments(x0[part], candidates, limits, first, last)
+            points, reached = _Search(oracle, segments, part).run(resolution)
+            found.x[part[reached]] = points[reached]
+            found.found[part[reached]] = True
+        missing = missing[~found.found[missing]]
         first, last = last, 3 * last
     return found
 
@@ -129,16 +132,25 @@ def _nearest_segments(x0: FloatArray, candidates: FloatArray, limits: Limits, fi
         distances = cdist(starts, scaled_ends, "cityblock", out=scratch[: len(starts)])
         if not both.all():
             distances += end_tilt - start_tilt[block, None]
-        if first:
-            chosen = np.argsort(distances, axis=1, kind="stable")[:, first:last]
-        elif last < len(ends):
-            chosen = np.argpartition(distances, last - 1, axis=1)[:, :last]
-        else:
-            chosen = np.broadcast_to(np.arange(len(ends)), distances.shape)
+        chosen = _cheapest(distances, first, last)
         index[block] = chosen
         flat = chosen + len(ends) * np.arange(len(chosen))[:, None]
         cost[block] = distances.ravel().take(flat)
     return _Segments(x0, candidates, limits, index, cost)
+
+
+def _cheapest(distances: FloatArray, first: int, last: int) -> IntArray:
+    """Columns of the entries whose rank in their row is in ``[first, last)``; of equal ones the first come first."""
+    if first == 0 and last == distances.shape[1]:
+        return np.broadcast_to(np.arange(last), distances.shape)
+    if first:
+        return np.argsort(distances, axis=1, kind="stable")[:, first:last]
+    chosen = np.argpartition(distances, last - 1, axis=1)[:, :last]
+    # A partition splits ties at its border as it likes, and then later ranks would not be the rest.
+    border = distances[np.arange(len(distances)), chosen[:, -1]]
+    tied = np.flatnonzero((distances <= border[:, None]).sum(axis=1) > last)
+    chosen[tied] = np.argsort(distances[tied], axis=1, kind="stable")[:, :last]
+    return chosen
 
 
 class _Search:
