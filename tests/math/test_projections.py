@@ -7,7 +7,27 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from robust_recourse.math import projections
-from robust_recourse.math.projections import project, settle, weighted_cost
+from robust_recourse.math.projections import weighted_cost
+
+
+def terminating(function):
+    """Let a call that would loop for ever fail."""
+
+    def called(*arguments):
+        rounds = iter(range(200))
+
+        def counted(*each):
+            assert next(rounds, None) is not None, "it does not terminate"
+            return weighted_cost(*each)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(projections, "weighted_cost", counted)
+            return function(*arguments)
+
+    return called
+
+
+project, settle = terminating(projections.project), terminating(projections.settle)
 
 # Quarters make ties between kinks, which random floats do not.
 coordinates = st.one_of(st.integers(-16, 16).map(lambda k: k / 4.0), st.floats(-4.0, 4.0))
@@ -162,21 +182,8 @@ def test_a_heavy_column_does_not_disturb_the_light_ones(weights, budget, expecte
     np.testing.assert_allclose(found, [expected], rtol=1e-9)
 
 
-@pytest.fixture
-def few_rounds(monkeypatch):
-    """Fail instead of looping for ever."""
-    calls = iter(range(200))
-
-    def counted(*arguments):
-        assert next(calls, None) is not None, "it does not terminate"
-        return weighted_cost(*arguments)
-
-    monkeypatch.setattr(projections, "weighted_cost", counted)
-
-
 @pytest.mark.parametrize("size", [1e6, 1e12, 1e15, 1e300])
 @pytest.mark.parametrize("budget", [0.0, 1e-300, 1e-12, 1e-3, 1.0])
-@pytest.mark.usefixtures("few_rounds")
 def test_a_small_budget_next_to_a_large_instance_terminates(size, budget):
     rng = np.random.default_rng(0)
     x0 = size * (1.0 + rng.random((20, 7)))
