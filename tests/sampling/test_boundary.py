@@ -178,6 +178,14 @@ def test_an_unreachable_instance_is_said_to_be_so(linear_model, square):
     assert np.isnan(found.x).all()
 
 
+def test_a_corner_that_only_the_candidate_itself_reaches_is_found():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        corner, x0 = rng.standard_normal(4), rng.standard_normal((5, 4)) - 3.0
+        found, _ = search(lambda points, low=corner: (points >= low).all(axis=1), x0, corner[None])
+        np.testing.assert_array_equal(found.x, np.tile(corner, (5, 1)))
+
+
 def test_one_dimension_with_all_candidates_on_one_ray():
     candidates = np.linspace(1.0, 9.0, 2000)[:, None]
     found, oracle = search(lambda Z: Z[:, 0] > 0.7, np.array([[0.0]]), candidates)

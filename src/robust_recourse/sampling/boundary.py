@@ -103,8 +103,9 @@ class _Segments:
         if self._box is not None:
             lower, upper = (bound.take(owner, axis=0) for bound in self._box)
             np.clip(end, lower, upper, out=end)
-        end -= start
+        # In this form the ends of a segment are exactly its ends.
         end *= part[:, None]
+        start *= (1.0 - part)[:, None]
         end += start
         if self._box is not None:
             np.clip(end, lower, upper, out=end)
