@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -41,14 +42,17 @@ def _parser() -> argparse.ArgumentParser:
         "print how many recourses survive, and write figures and a page that shows them.",
     )
     demo.add_argument("--out", type=Path, default=Path("demo"), help="folder to write to (default: %(default)s)")
-    demo.add_argument("--models", type=_positive, default=50, help="number of future models (default: %(default)s)")
+    demo.add_argument(
+        "--models", type=positive_integer, default=50, help="number of future models (default: %(default)s)"
+    )
     demo.add_argument("--seed", type=int, default=0, help="seed of everything (default: %(default)s)")
     demo.add_argument("--jobs", type=int, default=-1, help="processes for retraining (default: all cores)")
     demo.set_defaults(run=_demo)
     return parser
 
 
-def _positive(text: str) -> int:
+def positive_integer(text: str) -> int:
+    """Read a number of things."""
     value = int(text)
     if value < 1:
         raise argparse.ArgumentTypeError(f"must be at least 1, got {value}")
@@ -63,6 +67,8 @@ def _demo(arguments: argparse.Namespace) -> int:
 
     # Before the long work: a folder that cannot be written to should not cost a minute.
     arguments.out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=arguments.out):
+        pass
     demo = run_demo(n_models=arguments.models, random_state=arguments.seed, n_jobs=arguments.jobs)
     page = write_demo(demo, arguments.out)
     _print_demo(demo, page)

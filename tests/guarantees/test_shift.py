@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
@@ -45,6 +46,21 @@ def test_models_are_the_same_whatever_the_jobs_and_have_seeds_of_their_own():
     again = arrival_models(LogisticRegression(), *data, *data, n_models=3, random_state=1)
     for one, other in zip(parallel, again, strict=True):
         np.testing.assert_array_equal(one.coef_, other.coef_)
+
+
+def test_rows_and_labels_stay_together_whatever_the_index():
+    order = np.random.default_rng(0).permutation(20)
+    rows, labels = X_new[order], pd.Series(np.arange(20))[order]
+    model = arrival_models(Remembers(), X, list(y), pd.DataFrame(rows), labels, share=1.0, n_models=1, random_state=0)[
+        0
+    ]
+    np.testing.assert_array_equal(model.X_[10:, 0], 100.0 + 2.0 * model.y_[10:])
+
+
+@pytest.mark.parametrize(("rows", "labels"), [(X_new, y_new[:3]), (X_new[:0], y_new[:0])])
+def test_labels_must_match_the_rows(rows, labels):
+    with pytest.raises(ValueError, match="y_new must have one label for each"):
+        arrival_models(Remembers(), X, y, rows, labels)
 
 
 def test_seeds_inside_a_pipeline_are_new_too():

@@ -69,13 +69,15 @@ def test_the_pessimistic_table_agrees_with_the_exact_profile(epsilon, p, seed):
         (0.5231591752606946, 3),
         (0.5638535017403037, 4),
         (1.3003351368652574, 30),
+        (2.3156319505701566, 100),
+        (2.3278567042887754, 100),
         (2.346007586536195, 100),
         (2.3707312120552704, 100),
     ],
 )
 def test_the_pessimistic_table_is_accurate_where_two_kinds_almost_merge(epsilon, p):
     switches = pessimistic_switches(1.0, epsilon, p)
-    x = switches[-1] - 10.0 ** np.random.default_rng(0).uniform(-12.0, -1.0, 5000)
+    x = switches[-1] - 10.0 ** np.random.default_rng(0).uniform(-12.0, -1.0, 20000)
     assert_accurate_but_at_switches(pessimistic_table(epsilon, p), pessimistic(x, 1.0, epsilon, p), x, switches)
 
 

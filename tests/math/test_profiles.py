@@ -50,13 +50,13 @@ def naive_maximum(objective):
         peaks = np.flatnonzero((line >= wide[:-2]) & (line >= wide[2:]))
         peaks = peaks[np.argsort(-line[peaks])][:10]
         starts.append(grid[best[peaks], peaks] if axis == 0 else grid[peaks, best[peaks]])
-    centre, width = np.concatenate(starts)[:, None, :], 0.01
+    centre, width = np.concatenate(starts)[:, None, :], 0.02
     steps = np.stack(np.meshgrid(*2 * [np.linspace(-1.0, 1.0, 9)]), axis=-1).reshape(-1, 2)
-    for _ in range(36):
+    for _ in range(80):
         trials = np.clip(centre + width * steps, 0.0, 1.0)
         best = objective(trials[..., 0], trials[..., 1]).argmax(axis=1)
         centre = np.take_along_axis(trials, best[:, None, None], axis=1)
-        width *= 0.65
+        width *= 0.85
     return float(objective(centre[..., 0], centre[..., 1]).max())
 
 

@@ -79,6 +79,7 @@ def test_training_rows(rows, match):
         ({"n_samples": 1}, ValueError, "n_samples must be at least 2"),
         ({"random_state": -1}, ValueError, "random_state must be at least 0"),
         ({"target_odds": 0.1}, NotImplementedError, "target_odds .* not available yet"),
+        ({"actions": {"immutable": [0]}}, TypeError, "actions must be an ActionSet, got dict"),
         ({"actions": ActionSet(bounds={0: (1, 0)})}, ValueError, r"bounds\[0\] is empty"),
         ({"actions": ActionSet(immutable=[2])}, ValueError, "names column 2"),
         ({"actions": ActionSet(increase=[0], decrease=[0])}, ValueError, "both increase and decrease"),

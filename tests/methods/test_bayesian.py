@@ -322,6 +322,40 @@ def test_a_model_that_works_in_place_changes_nothing_of_ours(square):
     np.testing.assert_array_equal(found[0].x0, rows[0])
 
 
+def test_the_model_is_never_asked_beyond_the_bounds():
+    X = np.random.default_rng(0).lognormal(-2.0, 1.0, (500, 2))
+
+    def logarithm(Z):
+        if (Z < 1e-3).any():
+            raise ValueError("negative income")
+        return np.log(Z).sum(axis=1) > -4.0
+
+    X = X.clip(1e-3)
+    actions = ActionSet(bounds={0: (1e-3, None), 1: (1e-3, None)})
+    found = RobustBayesianRecourse(logarithm, actions, random_state=0).fit(X).explain(X[:50])
+    assert found.valid.all()
+    recourse = next(r for r in found if r.status is Status.OK)
+    np.testing.assert_array_equal(logarithm(recourse.neighbourhood.samples), recourse.neighbourhood.accepted)
+
+
+def test_the_sign_of_a_zero_that_may_not_change_stays():
+    X = np.round(2.0 * np.random.default_rng(0).standard_normal((300, 9)))
+    weights = np.random.default_rng(1).standard_normal(9)
+    actions = ActionSet(immutable=[0, 1], weights={2: 0.3})
+    found = RobustBayesianRecourse(lambda Z: Z @ weights > 0, actions, random_state=0).fit(X).explain(X)
+    done = np.isfinite(found.x).all(axis=1)
+    np.testing.assert_array_equal(np.signbit(found.x[done][:, :2]), np.signbit(X[done][:, :2]))
+
+
+def test_a_failed_fit_leaves_the_method_as_it_was():
+    X = np.random.default_rng(0).standard_normal((200, 3))
+    method = RobustBayesianRecourse(lambda Z: Z[:, 0] > 0, random_state=0).fit(X)
+    before = method.explain(X[:5]).x
+    with pytest.raises(ValueError, match="no favourable row"):
+        method.fit(-np.abs(X[:, :2]))
+    np.testing.assert_array_equal(method.explain(X[:5]).x, before)
+
+
 def test_fallbacks_are_asked_together(counting):
     def shell(X):
         x = np.asarray(X)[:, 0]

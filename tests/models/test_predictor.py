@@ -36,6 +36,16 @@ def test_anything_that_predicts_two_classes_is_a_model(model):
     np.testing.assert_array_equal(Predictor(model)(X, ROWS), EXPECTED)
 
 
+def test_a_rounding_error_beyond_one_is_a_probability():
+    answer = np.array([-1e-17, 1.0000000000000002, 1.0000001])
+    np.testing.assert_array_equal(Predictor(lambda _: answer)(X, ROWS), EXPECTED)
+
+
+def test_an_answer_that_is_no_array_is_refused():
+    with pytest.raises(ModelError, match="of X"):
+        Predictor(lambda _: [[1], [1, 2], [0]])(X, ROWS)
+
+
 def test_probability_one_half_is_not_favourable():
     np.testing.assert_array_equal(Predictor(lambda _: np.full(3, 0.5))(X, ROWS), False)
 

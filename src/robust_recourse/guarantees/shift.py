@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from robust_recourse._progress import track
-from robust_recourse._typing import FloatArray, IntArray
 from robust_recourse._validation import check_integer, check_real, check_seed
 
 __all__ = ["arrival_models"]
@@ -17,10 +17,10 @@ __all__ = ["arrival_models"]
 
 def arrival_models(
     estimator: Any,
-    X: FloatArray,
-    y: IntArray,
-    X_new: FloatArray,
-    y_new: IntArray,
+    X: ArrayLike,
+    y: ArrayLike,
+    X_new: ArrayLike,
+    y_new: ArrayLike,
     *,
     share: float = 0.2,
     n_models: int = 100,
@@ -33,9 +33,9 @@ def arrival_models(
     ----------
     estimator : estimator
         A scikit-learn style classifier; every model is a fresh copy with a seed of its own.
-    X, y : ndarray
+    X, y : array_like
         Present training data.
-    X_new, y_new : ndarray
+    X_new, y_new : array_like
         Shifted data.
     share : float
         Part of the shifted data that arrives, in (0, 1].
@@ -56,6 +56,13 @@ def arrival_models(
     """
     share = check_real(share, "share", minimum=0.0, strict=True, maximum=1.0)
     n_models = check_integer(n_models, "n_models", minimum=1)
+    # As arrays: a series would be indexed by its labels, not by position.
+    X, y, X_new, y_new = (np.asarray(part) for part in (X, y, X_new, y_new))
+    for name, rows, labels in (("y", X, y), ("y_new", X_new, y_new)):
+        if len(rows) != len(labels) or not len(rows):
+            raise ValueError(
+                f"{name} must have one label for each of at least one row, got {len(labels)} for {len(rows)}."
+            )
     n_arriving = max(1, round(share * len(X_new)))
     seeds = np.random.SeedSequence(check_seed(random_state)).spawn(n_models)
 

@@ -108,4 +108,5 @@ def settle(
         over = spent > budget
         # Next to a large instance a small shrinkage is rounded away; in the end the move itself is given up.
         slack = min(2.0 * slack, 1.0)
-    return x
+    # What has not changed keeps its bits, the sign of a zero too.
+    return np.where(x == x0, x0, x)

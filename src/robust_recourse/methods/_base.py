@@ -61,19 +61,19 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
         self
         """
         self._check_parameters()
+        if not isinstance(self.actions, ActionSet | None):
+            raise TypeError(f"actions must be an ActionSet, got {type(self.actions).__name__}.")
         table = read_table(X, "X")
-        self.n_features_in_ = table.shape[1]
-        self.columns_ = X.columns if isinstance(X, pd.DataFrame) else None
-        self.limits_ = (self.actions or ActionSet()).limits(
-            self.n_features_in_ if self.columns_ is None else list(self.columns_)
-        )
+        columns = X.columns if isinstance(X, pd.DataFrame) else None
+        limits = (self.actions or ActionSet()).limits(table.shape[1] if columns is None else list(columns))
         every = np.arange(len(table))
-        accepted = Oracle(self._predictor("the training rows"), table, every)(table.copy(), every)
+        accepted = Oracle(Predictor(self.model, columns, "the training rows"), table, every)(table.copy(), every)
         if not accepted.any():
             raise ValueError(
                 f"X has no favourable row: the model refuses all {len(table)} training rows, "
                 "so there is nothing to search towards. Check which class the model calls 1."
             )
+        self.n_features_in_, self.columns_, self.limits_ = table.shape[1], columns, limits
         self.candidates_ = table[accepted]
         self.seed_ = check_seed(self.random_state)
         self._learn(table)
@@ -98,7 +98,7 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
         found: list[Recourse | None] = [None] * len(table)
         refused = []
         every = np.arange(len(table))
-        accepted = Oracle(self._predictor("X"), table, every)(table.copy(), every)
+        accepted = Oracle(self._predictor(), table, every)(table.copy(), every)
         within, (lower, upper) = self.limits_.holds(table), self.limits_.box(table)
         free = lower < upper
         for row, x0 in enumerate(table):
@@ -157,8 +157,8 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
             _rows=tuple(rows),
         )
 
-    def _predictor(self, data: str) -> Predictor:
-        return Predictor(self.model, self.columns_, data)
+    def _predictor(self) -> Predictor:
+        return Predictor(self.model, self.columns_)
 
     def _outside(self, x0: FloatArray) -> str:
         limits = self.limits_

@@ -40,7 +40,7 @@ _REASONS = {
     Status.FELL_BACK: "The model refuses the end of the descent; this is the best iterate that it accepts.",
     Status.ONE_CLASS: (
         f"All samples around the boundary point got the same label, even after {MOST_GROWTHS} doublings of the "
-        "sampling radius; this is the boundary point. Try a larger sampling_radius or n_samples."
+        "sampling radius; this is the boundary point. Try another sampling_radius or more samples."
     ),
 }
 
@@ -147,6 +147,7 @@ def verify(problem: Problem, ends: Ends, solver: Solver, seed: int) -> list[Reco
                 accepted=problem.around.accepted[i],
                 seed=seed,
                 growths=int(problem.around.growths[i]),
+                bounds=(problem.limits.lower[problem.free], problem.limits.upper[problem.free]),
             ),
             scales=ends.scales[i],
         )

@@ -106,14 +106,15 @@ class _Bayesian(RecourseMethod):
         return _SAMPLE_ENTRIES // (self.n_samples * n_free)
 
     def _explain_chunk(self, chunk: Chunk) -> list[Recourse]:
-        oracle = Oracle(self._predictor("X"), chunk.x0, chunk.rows, chunk.free)
+        oracle = Oracle(self._predictor(), chunk.x0, chunk.rows, chunk.free)
         # A selection of columns is laid out by columns, and sums over a row would then depend on the batch.
         points, candidates = (np.ascontiguousarray(rows[:, chunk.free]) for rows in (chunk.x0, self.candidates_))
         limits, resolution = self.limits_.take(chunk.free), _RESOLUTION * self.radius_
         boundary = find_boundary(oracle, points, candidates, limits, self.n_neighbors, resolution)
         held = np.flatnonzero(boundary.found)
         x0, centres = chunk.x0[held], boundary.x[held]
-        around = sample_neighbourhoods(oracle, held, x0, centres, self.radius_, self.n_samples, self.seed_)
+        bounds = None if limits.unlimited else (limits.lower, limits.upper)
+        around = sample_neighbourhoods(oracle, held, x0, centres, self.radius_, self.n_samples, self.seed_, bounds)
         whole = x0.copy()
         whole[:, chunk.free] = centres
         budget = weighted_cost(whole, x0, self.limits_.weights) + self.delta_plus

@@ -13,6 +13,9 @@ from robust_recourse._typing import BoolArray, FloatArray, IntArray
 __all__ = ["ModelError", "Predictor"]
 
 
+_ROUNDING = 1e-6
+
+
 class ModelError(RuntimeError):
     """The model raised, or answered something that is not a label; the message names the rows."""
 
@@ -40,13 +43,13 @@ class Predictor:
         """Return which rows of `X` the model accepts; `rows` are their numbers in messages."""
         frame = X if self._columns is None else pd.DataFrame(X, columns=self._columns)
         try:
-            answer = self._ask(frame)
+            answer = np.asarray(self._ask(frame))
         except Exception as error:
             guilty = self._guilty(X, rows)
             raise ModelError(
                 f"The model raised {type(error).__name__} for {_name_rows(guilty)} of {self._data}: {error}"
             ) from error
-        return _labels(np.asarray(answer), rows, self._data)
+        return _labels(answer, rows, self._data)
 
     def _guilty(self, X: FloatArray, rows: IntArray) -> IntArray:
         """Narrow a failing batch down to one failing row by asking for halves of it."""
@@ -90,8 +93,8 @@ def _labels(answer: Any, rows: IntArray, data: str) -> BoolArray:
         raise ModelError(f"The model must answer with 0, 1 or probabilities, {asked()} it gave {answer.dtype} values.")
     if answer.shape not in {(len(rows),), (len(rows), 2)}:
         raise ModelError(f"The model must answer with one label for every row, {asked()} it gave shape {answer.shape}.")
-    # Not in [0, 1] covers NaN too.
-    outside = ~((answer >= 0) & (answer <= 1))
+    # Written so that it covers NaN too; averaged probabilities may be off by rounding.
+    outside = ~((answer >= -_ROUNDING) & (answer <= 1 + _ROUNDING))
     if outside.any():
         where = np.argwhere(outside)[0]
         raise ModelError(

@@ -37,6 +37,8 @@ class Neighbourhood:
         The seed of the method.
     growths : int
         How often the radius was doubled; every time the samples were drawn anew.
+    bounds : tuple of ndarray or None
+        Bounds of the columns that may change, which no sample leaves.
     """
 
     x0: FloatArray
@@ -46,13 +48,14 @@ class Neighbourhood:
     accepted: BoolArray
     seed: int
     growths: int = 0
+    bounds: tuple[FloatArray, FloatArray] | None = None
 
     @property
     def free_samples(self) -> FloatArray:
         """The samples in the columns that may change, drawn again."""
         unit = unit_ball([row_generator(self.x0, self.seed, self.growths)], len(self.accepted), int(self.free.sum()))
-        points: FloatArray = self.centre[self.free] + self.radius * unit[0]
-        return points
+        points: FloatArray = unit[0] * self.radius + self.centre[self.free]
+        return points if self.bounds is None else np.clip(points, *self.bounds)
 
     @property
     def samples(self) -> FloatArray:
@@ -84,6 +87,7 @@ def sample_neighbourhoods(
     radius: float,
     n_samples: int,
     seed: int,
+    bounds: tuple[FloatArray, FloatArray] | None = None,
 ) -> Neighbourhoods:
     """Draw and label the neighbourhoods; where all labels are equal draw anew with twice the radius, a few times.
 
@@ -103,6 +107,8 @@ def sample_neighbourhoods(
         Number of samples of each instance.
     seed : int
         Seed of the method.
+    bounds : tuple of ndarray, optional
+        Bounds of the columns: a sample outside is moved onto them, so that the model is never asked beyond.
     """
     m, p = centres.shape
     found = Neighbourhoods(
@@ -118,6 +124,8 @@ def sample_neighbourhoods(
         found.radius[rows] = radius * 2.0**growth
         unit *= found.radius[rows, None, None]
         unit += centres[rows, None, :]
+        if bounds is not None:
+            np.clip(unit, *bounds, out=unit)
         found.samples[rows] = unit
         labels = oracle(unit.reshape(-1, p), np.repeat(owners[rows], n_samples))
         found.accepted[rows] = labels.reshape(-1, n_samples)
