@@ -223,14 +223,17 @@ def test_directions_choose_the_plane(space_case):
     np.testing.assert_allclose(offset(ax, "boundary point"), [[0.0, 0.0]], atol=1e-12)
 
 
-def test_names_with_dollars_and_frames(space_case):
+def test_names_with_dollars_are_shown_as_they_are(space_case):
     recourse, _ = space_case
     names = pd.Index(["a", "cost_$", "$\\frac{", "b", "c%", "d"])
 
     def model(frame):
         return six(frame[list(names)].to_numpy())
 
-    save(illustration(recourse, model, directions=("cost_$", "$\\frac{"), columns=names))
+    figure = illustration(recourse, model, directions=("cost_$", "$\\frac{"), columns=names)
+    save(figure)
+    ax = figure.axes[-1]
+    assert [ax.get_xlabel().replace("\\$", "$"), ax.get_ylabel().replace("\\$", "$")] == ["cost_$", "$\\frac{"]
 
 
 def ellipses(ax):
