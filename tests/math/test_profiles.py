@@ -79,6 +79,12 @@ def naive_pessimistic(c, sigma, epsilon, p):
     return naive_maximum(objective)
 
 
+def assert_global_maximum(value, naive):
+    # Never below what brute force finds, which along a flat ridge ends a little below the top itself.
+    scale = max(1.0, abs(naive))
+    assert -1e-10 * scale <= value - naive <= 1e-7 * scale
+
+
 def naive_slope(profile, c, sigma, epsilon, p):
     step = 1e-5 * sigma
     return (profile(c + step, sigma, epsilon, p).value - profile(c - step, sigma, epsilon, p).value) / (2.0 * step)
@@ -117,8 +123,7 @@ def test_optimistic_is_the_global_minimum(x, e, sigma, p):
 @example(0.741, 2.13895, 1.0, 100)
 def test_pessimistic_is_the_global_maximum(x, e, sigma, p):
     c, epsilon = x * sigma, e * sigma
-    expected = naive_pessimistic(c, sigma, epsilon, p)
-    assert pessimistic(c, sigma, epsilon, p).value == pytest.approx(expected, rel=1e-8, abs=1e-8)
+    assert_global_maximum(pessimistic(c, sigma, epsilon, p).value, naive_pessimistic(c, sigma, epsilon, p))
 
 
 @settings(max_examples=25, deadline=None)
@@ -127,8 +132,7 @@ def test_pessimistic_is_the_global_maximum_next_to_a_switch(epsilon, p, offset):
     switches = pessimistic_switches(1.0, epsilon, p)
     assume(len(switches))
     c = switches[-1] * (1.0 + offset)
-    expected = naive_pessimistic(c, 1.0, epsilon, p)
-    assert pessimistic(c, 1.0, epsilon, p).value == pytest.approx(expected, rel=1e-8, abs=1e-8)
+    assert_global_maximum(pessimistic(c, 1.0, epsilon, p).value, naive_pessimistic(c, 1.0, epsilon, p))
 
 
 @settings(max_examples=50, deadline=None)
