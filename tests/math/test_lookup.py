@@ -13,7 +13,7 @@ radii = st.one_of(st.just(0.0), st.floats(1e-6, 4.0))
 dimensions = st.sampled_from((1, 2, 3, 8, 30, 100))
 seeds = st.integers(0, 2**32 - 1)
 # The exception that the module states: this near to a switch a slope may be this coarse.
-NEAR, COARSE = 1e-4, 1e-3
+NEAR, COARSE = 1e-3, 1e-3
 
 
 def distances(seed, breaks):
