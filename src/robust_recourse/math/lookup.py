@@ -6,7 +6,7 @@ is found by arithmetic; every distance at which the profile is not smooth ends a
 refined until the interpolant agrees with the exact profile where its slope is worst in each cell. In units of
 :math:`\sigma` the error is at most :data:`TOLERANCE` times :math:`\max(1, |\cdot|)`, in value and in slope. One
 exception: at radii where two kinds of pessimistic optimum almost merge, the slope bends like a square root at their
-switch, and within :math:`10^{-3}\sigma` of it the error of the slope, not of the value, may reach :math:`10^{-3}`.
+switch, and within :math:`10^{-2}\sigma` of it the error of the slope, not of the value, may reach :math:`10^{-3}`.
 """
 
 from __future__ import annotations
