@@ -32,6 +32,8 @@ class Status(StrEnum):
     NOTHING_MAY_CHANGE = "nothing may change"
     OUTSIDE_BOUNDS = "outside the bounds"
     INCONSISTENT_MODEL = "inconsistent model"
+    REFUSED = "refused by the model"
+    NOT_FOUND = "no accepted point found"
 
 
 def _exp(log_odds: ArrayLike) -> FloatArray:
@@ -98,6 +100,22 @@ class Recourse:
         """Describe a row that has no recourse."""
         nowhere = np.full_like(x0, np.nan)
         return cls(x0, nowhere, nowhere, np.nan, np.nan, False, status, reason, np.nan, n_queries)
+
+    @classmethod
+    def point(
+        cls,
+        x0: FloatArray,
+        x: FloatArray,
+        cost: float,
+        valid: bool,
+        status: Status,
+        reason: str,
+        n_queries: int,
+        weights: FloatArray,
+    ) -> Recourse:
+        """Describe a recourse that is a point and nothing else: no boundary point, budget or odds."""
+        nowhere = np.full_like(x0, np.nan)
+        return cls(x0, x, nowhere, cost, np.nan, valid, status, reason, np.nan, n_queries, weights)
 
     @property
     def worst_case_odds(self) -> float:

@@ -1,4 +1,4 @@
-"""From anything that predicts to labels: accepted or refused."""
+"""From anything that predicts to labels, accepted or refused, and to probabilities of acceptance."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pandas as pd
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["ModelError", "Predictor"]
+__all__ = ["ModelError", "Predictor", "Probabilities"]
 
 
 _ROUNDING = 1e-6
@@ -20,27 +20,16 @@ class ModelError(RuntimeError):
     """The model raised, or answered something that is not a label; the message names the rows."""
 
 
-class Predictor:
-    """Asks a model for labels, in batches.
+class _Answers:
+    """Asks a model in batches and checks what it answers: one number in [0, 1] for every row."""
 
-    Parameters
-    ----------
-    model : object or callable
-        An object with ``predict`` or ``predict_proba``, or a callable. It answers with labels in {0, 1}, with
-        the probability of the favourable class, or with the two columns of ``predict_proba``. A probability
-        above one half is favourable.
-    columns : Index, optional
-        Names of the columns: the model then gets frames.
-    data : str
-        What the rows in messages are rows of.
-    """
+    _methods: tuple[str, ...]  # of the model, in order of preference
 
     def __init__(self, model: Any, columns: pd.Index | None = None, data: str = "X") -> None:
-        self._ask = _method(model)
+        self._ask = _method(model, self._methods)
         self._columns, self._data = columns, data
 
-    def __call__(self, X: FloatArray, rows: IntArray) -> BoolArray:
-        """Return which rows of `X` the model accepts; `rows` are their numbers in messages."""
+    def _answers(self, X: FloatArray, rows: IntArray) -> FloatArray:
         frame = X if self._columns is None else pd.DataFrame(X, columns=self._columns)
         try:
             answer = np.asarray(self._ask(frame))
@@ -49,7 +38,7 @@ class Predictor:
             raise ModelError(
                 f"The model raised {type(error).__name__} for {_name_rows(guilty)} of {self._data}: {error}"
             ) from error
-        return _labels(answer, rows, self._data)
+        return _checked(answer, rows, self._data)
 
     def _guilty(self, X: FloatArray, rows: IntArray) -> IntArray:
         """Narrow a failing batch down to one failing row by asking for halves of it."""
@@ -67,14 +56,50 @@ class Predictor:
         return rows[failing]
 
 
-def _method(model: Any) -> Callable[[Any], Any]:
+class Predictor(_Answers):
+    """Asks a model for labels.
+
+    Parameters
+    ----------
+    model : object or callable
+        An object with ``predict`` or ``predict_proba``, or a callable. It answers with labels in {0, 1}, with
+        the probability of the favourable class, or with the two columns of ``predict_proba``. A probability
+        above one half is favourable.
+    columns : Index, optional
+        Names of the columns: the model then gets frames.
+    data : str
+        What the rows in messages are rows of.
+    """
+
+    _methods = ("predict", "predict_proba")
+
+    def __call__(self, X: FloatArray, rows: IntArray) -> BoolArray:
+        """Return which rows of `X` the model accepts; `rows` are their numbers in messages."""
+        accepted: BoolArray = self._answers(X, rows) > 0.5
+        return accepted
+
+
+class Probabilities(_Answers):
+    """Asks a model for the probability of the favourable class; a model that only knows labels gives 0 and 1.
+
+    The parameters are those of :class:`Predictor`.
+    """
+
+    _methods = ("predict_proba", "predict")
+
+    def __call__(self, X: FloatArray, rows: IntArray) -> FloatArray:
+        """Return the probability of every row of `X`; `rows` are their numbers in messages."""
+        return np.clip(self._answers(X, rows), 0.0, 1.0)
+
+
+def _method(model: Any, names: tuple[str, ...]) -> Callable[[Any], Any]:
     classes = getattr(model, "classes_", None)
     if classes is not None and (len(classes) != 2 or list(classes) != [0, 1]):
         raise ValueError(
             f"model must have the two classes 0 (unfavourable) and 1 (favourable), got classes_ = {list(classes)}. "
             "Pass a callable that maps its answer to 0 and 1."
         )
-    for name in ("predict", "predict_proba"):
+    for name in names:
         method = getattr(model, name, None)
         if callable(method):
             return method  # type: ignore[no-any-return]
@@ -83,7 +108,7 @@ def _method(model: Any) -> Callable[[Any], Any]:
     raise TypeError(f"model must have predict or predict_proba, or be callable, got {type(model).__name__}.")
 
 
-def _labels(answer: Any, rows: IntArray, data: str) -> BoolArray:
+def _checked(answer: Any, rows: IntArray, data: str) -> FloatArray:
     def asked() -> str:
         return f"asked for {len(rows)} rows ({_name_rows(rows)} of {data})"
 
@@ -107,8 +132,8 @@ def _labels(answer: Any, rows: IntArray, data: str) -> BoolArray:
             row = rows[np.flatnonzero(off)[:1]]
             raise ModelError(f"The model's two probabilities must add up to 1; they do not for {_name_rows(row)}.")
         answer = answer[:, 1]
-    accepted: BoolArray = answer > 0.5
-    return accepted
+    favourable: FloatArray = answer.astype(float)
+    return favourable
 
 
 def _name_rows(rows: IntArray) -> str:

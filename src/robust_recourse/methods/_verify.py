@@ -1,0 +1,66 @@
+"""The last question to the model, for methods that end with a point."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from robust_recourse._typing import BoolArray, FloatArray
+from robust_recourse.math.limits import Limits
+from robust_recourse.math.projections import settle, weighted_cost
+from robust_recourse.methods._base import Chunk
+from robust_recourse.result import Recourse, Status
+from robust_recourse.sampling.oracle import Oracle
+
+__all__ = ["Outcome", "verify_points"]
+
+
+class Outcome(NamedTuple):
+    """How a search ended, as a status and a sentence."""
+
+    status: Status
+    reason: str
+
+
+def verify_points(
+    oracle: Oracle, chunk: Chunk, limits: Limits, points: FloatArray, found: BoolArray, outcomes: list[Outcome]
+) -> list[Recourse]:
+    """Move the points into the bounds to the last bit, ask the model about them and describe them.
+
+    Parameters
+    ----------
+    oracle : Oracle
+        The model, with the rows that it was asked for so far.
+    chunk : Chunk
+        The instances.
+    limits : Limits
+        The action set, of all columns.
+    points : ndarray of shape (m, p_free)
+        What the method recommends, in the columns that may change.
+    found : ndarray of bool, shape (m,)
+        Which instances have a point at all.
+    outcomes : list of Outcome
+        How each search ended; a point that the model refuses has the status "refused by the model" instead and
+        stays in the result, as not valid.
+    """
+    rows = chunk.x0.copy()
+    rows[:, chunk.free] = np.where(found[:, None], points, chunk.x0[:, chunk.free])
+    box = limits.box(chunk.x0)
+    rows = settle(rows, chunk.x0, limits.weights, np.full(len(rows), np.inf), *box)
+    which = np.flatnonzero(found)
+    valid = np.zeros(len(rows), dtype=bool)
+    valid[which] = oracle(np.ascontiguousarray(rows[which][:, chunk.free]), which)
+    cost = weighted_cost(rows, chunk.x0, limits.weights)
+    refused = Outcome(Status.REFUSED, "The present model refuses the point that the method recommends.")
+    recourses = []
+    for i, x0 in enumerate(chunk.x0):
+        n_queries = 1 + int(oracle.n_queries[i])
+        if not found[i]:
+            recourses.append(Recourse.missing(x0, *outcomes[i], n_queries))
+            continue
+        outcome = outcomes[i] if valid[i] else refused
+        recourses.append(
+            Recourse.point(x0, rows[i], float(cost[i]), bool(valid[i]), *outcome, n_queries, limits.weights)
+        )
+    return recourses
