@@ -1,8 +1,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from robust_recourse.metrics import accepted_by, future_validity
+from robust_recourse.metrics import accepted_by, distances, future_validity, hypervolume, pareto_frontier
 
 
 def test_rows_without_recourse_are_not_accepted():
@@ -25,3 +27,66 @@ def test_frames_work_too():
 def test_no_models_is_an_error():
     with pytest.raises(ValueError, match="models is empty"):
         future_validity([], np.zeros((1, 1)))
+
+
+def test_distances_count_changes_and_keep_missing_rows():
+    x0 = pd.DataFrame({"a": [0.0, 1.0, 2.0], "b": [0.0, 1.0, 2.0]})
+    x = pd.DataFrame({"b": [0.0, 1.5, np.nan], "a": [3.0, 0.0, np.nan]})
+    found = distances(x, x0)
+    np.testing.assert_allclose(found.l1, [3.0, 1.5, np.nan])
+    np.testing.assert_allclose(found.l2, [3.0, np.sqrt(1.25), np.nan])
+    np.testing.assert_array_equal(found.n_changes, [1.0, 2.0, np.nan])
+    with pytest.raises(ValueError, match="same shape"):
+        distances(np.zeros((2, 2)), np.zeros((3, 2)))
+
+
+grid = st.integers(0, 4).map(lambda k: k / 4)
+points = st.lists(st.tuples(grid, grid), min_size=1, max_size=12)
+
+
+@given(points)
+def test_the_frontier_is_what_nothing_dominates(pairs):
+    cost, validity = np.array(pairs).T
+    frontier = pareto_frontier(cost, validity)
+
+    def dominated(i):
+        return any(
+            (cost[j] <= cost[i] and validity[j] >= validity[i] and (cost[j], validity[j]) != (cost[i], validity[i]))
+            for j in range(len(cost))
+        )
+
+    assert {tuple(pair) for pair in np.array(pairs)[frontier]} == {
+        pairs[i] for i in range(len(pairs)) if not dominated(i)
+    }
+    assert len({pairs[i] for i in frontier}) == len(frontier)
+    assert (np.diff(cost[frontier]) > 0).all()
+    assert (np.diff(validity[frontier]) > 0).all()
+
+
+@given(points, grid, st.sampled_from([0.0, 0.25, 0.5]))
+def test_the_hypervolume_is_the_share_of_cells_that_a_point_dominates(pairs, most, least):
+    most = most + 0.5
+    cost, validity = np.array(pairs).T
+    # All corners lie on a grid of eighths, so that the middles of its cells decide.
+    middles = [(c, v) for c in np.arange(1, 32, 2) / 16 for v in np.arange(1, 16, 2) / 16 if c < most and v > least]
+    inside = [any(ci <= c and vi >= v for ci, vi in pairs) for c, v in middles]
+    assert hypervolume(cost, validity, (most, least)) == pytest.approx(np.mean(inside))
+
+
+def test_a_better_point_makes_the_hypervolume_larger_and_nan_counts_for_nothing():
+    base = hypervolume([1.0, np.nan], [0.5, 1.0], (2.0, 0.0))
+    assert base == 0.25
+    assert hypervolume([1.0, 1.5], [0.5, 0.8], (2.0, 0.0)) > base
+    assert hypervolume([3.0], [1.0], (2.0, 0.0)) == 0.0
+    assert hypervolume([], [], (2.0, 0.0)) == 0.0
+
+
+@pytest.mark.parametrize("reference", [(0.0, 0.0), (1.0, 1.0), (1.0, -0.1), (np.inf, 0.0)])
+def test_a_reference_point_that_means_nothing_raises(reference):
+    with pytest.raises(ValueError, match="reference"):
+        hypervolume([1.0], [1.0], reference)
+
+
+def test_points_must_be_pairs():
+    with pytest.raises(ValueError, match="same length"):
+        pareto_frontier([1.0], [1.0, 2.0])

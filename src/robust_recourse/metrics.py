@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
-from robust_recourse._typing import BoolArray, FloatArray
+from robust_recourse._typing import BoolArray, FloatArray, IntArray
+from robust_recourse._validation import check_real
 from robust_recourse.models.predictor import Predictor
 from robust_recourse.tables import read_table
 
-__all__ = ["accepted_by", "future_validity"]
+__all__ = ["accepted_by", "distances", "future_validity", "hypervolume", "pareto_frontier"]
 
 
 def accepted_by(model: Any, X: Any) -> BoolArray:
@@ -56,3 +58,94 @@ def future_validity(models: Sequence[Any], X: Any) -> FloatArray:
         raise ValueError("models is empty: at least one retrained model is needed.")
     share: FloatArray = np.mean([accepted_by(model, X) for model in models], axis=0)
     return share
+
+
+class Distances(NamedTuple):
+    """How far recourses are from their instances; NaN for a row without a recourse."""
+
+    l1: FloatArray
+    l2: FloatArray
+    n_changes: FloatArray
+
+
+def distances(x: Any, x0: Any) -> Distances:
+    r"""Return :math:`\|x - x_0\|_1`, :math:`\|x - x_0\|_2` and the number of columns that change, row by row.
+
+    Parameters
+    ----------
+    x, x0 : DataFrame or array_like of shape (m, p)
+        Recourses and instances.
+
+    Examples
+    --------
+    >>> distances([[3.0, 4.0], [np.nan, np.nan]], [[0.0, 0.0], [1.0, 1.0]])
+    Distances(l1=array([ 7., nan]), l2=array([ 5., nan]), n_changes=array([ 2., nan]))
+    """
+    if isinstance(x, pd.DataFrame) and isinstance(x0, pd.DataFrame):
+        x0 = x0[x.columns]
+    after, before = np.asarray(x, dtype=float), np.asarray(x0, dtype=float)
+    if after.ndim != 2 or after.shape != before.shape:
+        raise ValueError(f"x and x0 must be tables of the same shape, got {after.shape} and {before.shape}.")
+    moved = np.abs(after - before)
+    missing = np.isnan(moved).any(axis=1)
+    changes = np.where(missing, np.nan, (moved != 0.0).sum(axis=1))
+    return Distances(moved.sum(axis=1), np.sqrt((moved**2).sum(axis=1)), changes)
+
+
+def pareto_frontier(cost: ArrayLike, validity: ArrayLike) -> IntArray:
+    """Return the positions of the points that no other point dominates, by increasing cost.
+
+    A point dominates another if it costs no more, is at least as valid, and is better in one of the two. Of equal
+    points the first is returned. Points with NaN are never on the frontier.
+
+    Examples
+    --------
+    >>> pareto_frontier([1.0, 2.0, 3.0, 2.0], [0.5, 0.9, 0.8, 0.7])
+    array([0, 1])
+    """
+    costs, validities = _points(cost, validity)
+    order = np.lexsort((-validities, costs))
+    order = order[~(np.isnan(costs) | np.isnan(validities))[order]]
+    best = np.maximum.accumulate(np.concatenate([[-np.inf], validities[order]]))
+    frontier: IntArray = order[validities[order] > best[:-1]]
+    return frontier
+
+
+def hypervolume(cost: ArrayLike, validity: ArrayLike, reference: tuple[float, float]) -> float:
+    r"""Return the share of the rectangle between the ideal and the reference point that the points dominate.
+
+    The ideal point is (cost 0, validity 1), the reference point :math:`(c, v)` the worst pair that still counts.
+    The share lies in [0, 1] and is larger for a better frontier; points that cost more than :math:`c` or are less
+    valid than :math:`v` add nothing.
+
+    Parameters
+    ----------
+    cost, validity : array_like of shape (n,)
+        Points, for instance the mean cost and the mean validity of each configuration of a method.
+    reference : (float, float)
+        Cost, positive, and validity, below 1, of the reference point.
+
+    Examples
+    --------
+    >>> hypervolume([1.0, 2.0], [0.5, 1.0], reference=(4.0, 0.0))
+    0.625
+    """
+    most = check_real(reference[0], "reference[0]", minimum=0.0, strict=True)
+    least = check_real(reference[1], "reference[1]", minimum=0.0, maximum=1.0)
+    if least == 1.0:
+        raise ValueError("reference[1] must be below 1, got 1.")
+    costs, validities = _points(cost, validity)
+    frontier = pareto_frontier(costs, validities)
+    frontier = frontier[(costs[frontier] <= most) & (validities[frontier] > least)]
+    widths = np.diff(np.append(costs[frontier], most))
+    area = float((widths * (validities[frontier] - least)).sum())
+    return area / (most * (1.0 - least))
+
+
+def _points(cost: ArrayLike, validity: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    costs, validities = np.asarray(cost, dtype=float), np.asarray(validity, dtype=float)
+    if costs.ndim != 1 or costs.shape != validities.shape:
+        raise ValueError(
+            f"cost and validity must be vectors of the same length, got shapes {costs.shape} and {validities.shape}."
+        )
+    return costs, validities
