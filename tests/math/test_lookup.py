@@ -1,5 +1,7 @@
 """The tables of the profiles against the exact profiles."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -111,7 +113,7 @@ def test_tables_are_cached():
 def test_values_are_continuous_where_two_pieces_meet(epsilon, p):
     for table in (optimistic_table(epsilon), pessimistic_table(epsilon, p)):
         table(np.array([20.0]))
-        ends = np.array([piece.start for piece in table._pieces[1:]])
+        ends = np.array([piece.start for piece in table._mesh.pieces[1:]])
         assert len(ends)
         before, after = table(np.nextafter(ends, 0.0))[0], table(ends)[0]
         np.testing.assert_allclose(before, after, rtol=1e-12, atol=1e-12)
@@ -154,7 +156,7 @@ def test_a_table_knows_whether_its_profile_has_kinks(epsilon, p):
 def test_rounding_off_makes_the_slope_continuous(epsilon, p, rounding):
     table = ProfileTable(pessimistic_branches(epsilon, p), rounding)
     assert table(np.zeros(1))[1] == 0.0
-    ends = np.array([piece.start for piece in table._pieces[1:]])
+    ends = np.array([piece.start for piece in table._mesh.pieces[1:]])
     before, after = table(np.nextafter(ends, 0.0)), table(ends)
     np.testing.assert_allclose(before, after, rtol=1e-8, atol=1e-8)
     x = np.linspace(0.0, 3.9, 400001)
@@ -183,3 +185,17 @@ def test_rounding_off_leaves_a_smooth_profile_alone(epsilon, p):
     x = np.linspace(0.0, 5.0, 1001)
     branches = pessimistic_branches(epsilon, p)
     np.testing.assert_array_equal(ProfileTable(branches, 0.1)(x), ProfileTable(branches)(x))
+
+
+def test_threads_may_extend_a_table_while_others_read_it():
+    exact = ProfileTable(pessimistic_branches(1.2, 2))
+    at = np.linspace(0.0, 1e4, 4001)
+    expected = exact(at)
+    for _ in range(5):
+        table = ProfileTable(pessimistic_branches(1.2, 2))
+        reaches = [at[at <= 10.0 * 2.0**k] for k in range(12)] * 8
+        with ThreadPoolExecutor(8) as pool:
+            found = list(pool.map(table, reaches))
+        for value, slope in found:
+            np.testing.assert_array_equal(value, expected[0][: len(value)])
+            np.testing.assert_array_equal(slope, expected[1][: len(slope)])

@@ -71,54 +71,78 @@ class ProfileTable:
         kinks = [after.start for before, after in pairwise(branches) if _jump(before, after) > _KINK]
         tip = branches[0].solve(np.zeros(1)).slope[0] > _KINK
         self.kinked = bool(kinks or tip)
-        self._pieces: list[_Piece] = []
+        pieces: list[_Piece] = []
         rounded = []
         if rounding > 0.0:
             rounded = _merge([(max(kink - rounding, 0.5 * kink), kink + rounding) for kink in kinks])
-            self._pieces += [_bridge(branches, low, high) for low, high in rounded]
+            pieces += [_bridge(branches, low, high) for low, high in rounded]
             if tip:
-                self._pieces.append(_round_tip(branches[0], rounding))
+                pieces.append(_round_tip(branches[0], rounding))
                 rounded = [(0.0, rounding), *rounded]
         for branch, stop in zip(branches, stops, strict=True):
             for low, high in _without(branch.start, stop, rounded):
-                self._pieces += _interpolate(branch.solve, low, high)
-        self._pieces.sort(key=lambda piece: piece.start)
-        self._index()
+                pieces += _interpolate(branch.solve, low, high)
+        self._mesh = _Mesh(sorted(pieces, key=lambda piece: piece.start))
 
     @property
     def reach(self) -> float:
         """Largest distance that the table covers now."""
-        return self._pieces[-1].stop
+        return self._mesh.reach
 
     @property
     def n_cells(self) -> int:
         """Number of cells of the table now."""
-        return sum(piece.n_cells for piece in self._pieces)
+        return self._mesh.n_cells
 
     def __call__(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return value and slope at the distances `x`, one-dimensional and in units of the smoothing."""
-        if x.size and float(x.max()) >= self.reach:
-            self._extend(float(x.max()))
+        # Another thread may extend the table meanwhile: one mesh serves the whole call.
+        mesh = self._mesh
+        if x.size and float(x.max()) >= mesh.reach:
+            mesh = self._extend(float(x.max()))
         value, slope = np.empty_like(x), np.empty_like(x)
         for first in range(0, len(x), _BLOCK):
             block = slice(first, first + _BLOCK)
-            self._evaluate(x[block], value[block], slope[block])
+            mesh.evaluate(x[block], value[block], slope[block])
         return value, slope
 
-    def _evaluate(self, x: FloatArray, value: FloatArray, slope: FloatArray) -> None:
-        starts, per_unit, offset, cubic = self._mesh
+    def _extend(self, largest: float) -> _Mesh:
+        pieces = list(self._mesh.pieces)
+        while pieces[-1].stop <= largest:
+            pieces += _interpolate(self._solve_last, pieces[-1].stop, 2.0 * pieces[-1].stop)
+        self._mesh = mesh = _Mesh(pieces)
+        return mesh
+
+
+class _Mesh:
+    """The cells of a table, laid out for lookups; never changed."""
+
+    def __init__(self, pieces: Sequence[_Piece]) -> None:
+        self.pieces, self.reach = pieces, pieces[-1].stop
+        cells = np.array([piece.n_cells for piece in pieces])
+        self.n_cells = int(cells.sum())
+        self._starts = np.array([piece.start for piece in pieces])
+        self._per_unit = cells / np.array([piece.stop - piece.start for piece in pieces])
+        # Rounding may put the last distance of a piece one past its last cell: there it finds the same cubic again.
+        guarded = [np.append(piece.cubic, _next_cell(piece.cubic[:, -1:]), axis=1) for piece in pieces]
+        self._offset = np.cumsum(cells + 1) - (cells + 1)
+        self._cubic = np.concatenate(guarded, axis=1)
+
+    def evaluate(self, x: FloatArray, value: FloatArray, slope: FloatArray) -> None:
+        """Write value and slope at the distances `x`, all within reach."""
+        starts = self._starts
         if len(starts) <= _FEW:
             piece = np.zeros(len(x), dtype=np.intp)
             for start in starts[1:]:
                 piece += x >= start
         else:
             piece = np.searchsorted(starts, x, side="right") - 1
-        per_unit = per_unit.take(piece)
+        per_unit = self._per_unit.take(piece)
         u = (x - starts.take(piece)) * per_unit
         cell = u.astype(np.intp)
         u -= cell
-        cell += offset.take(piece)
-        c0, c1, c2, c3 = (row.take(cell) for row in cubic)
+        cell += self._offset.take(piece)
+        c0, c1, c2, c3 = (row.take(cell) for row in self._cubic)
         np.multiply(c3, u, out=value)
         value += c2
         value *= u
@@ -132,23 +156,6 @@ class ProfileTable:
         c3 *= u
         c3 += c1
         np.multiply(c3, per_unit, out=slope)
-
-    def _extend(self, largest: float) -> None:
-        pieces = list(self._pieces)
-        while pieces[-1].stop <= largest:
-            pieces += _interpolate(self._solve_last, pieces[-1].stop, 2.0 * pieces[-1].stop)
-        self._pieces = pieces
-        self._index()
-
-    def _index(self) -> None:
-        cells = np.array([piece.n_cells for piece in self._pieces])
-        starts = np.array([piece.start for piece in self._pieces])
-        per_unit = cells / np.array([piece.stop - piece.start for piece in self._pieces])
-        # Rounding may put the last distance of a piece one past its last cell: there it finds the same cubic again.
-        guarded = [np.append(piece.cubic, _next_cell(piece.cubic[:, -1:]), axis=1) for piece in self._pieces]
-        offset = np.cumsum(cells + 1) - (cells + 1)
-        # In one assignment: other threads may be evaluating.
-        self._mesh = starts, per_unit, offset, np.concatenate(guarded, axis=1)
 
 
 @lru_cache(maxsize=128)
