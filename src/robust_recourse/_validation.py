@@ -45,6 +45,13 @@ def check_choice(value: str, name: str, choices: Sequence[str]) -> str:
     return value
 
 
+def check_flag(value: bool, name: str) -> bool:
+    """Return `value` if it is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, got {value!r}.")
+    return bool(value)
+
+
 def check_distances(values: ArrayLike, name: str) -> FloatArray:
     """Return `values` as finite, non-negative floats of any shape."""
     array = _numbers(values, name)

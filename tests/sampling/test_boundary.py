@@ -9,10 +9,10 @@ from robust_recourse.sampling.boundary import _cheapest, find_boundary
 from robust_recourse.sampling.oracle import Oracle
 
 
-def search(model, x0, candidates, actions=None, n_neighbors=1000, resolution=0.01):
+def search(model, x0, candidates, actions=None, n_neighbors=1000, resolution=0.01, ranges=None):
     limits = (actions or ActionSet()).limits(x0.shape[1])
     oracle = Oracle(lambda X, _: np.asarray(model(X), dtype=bool), x0, np.arange(len(x0)))
-    return find_boundary(oracle, x0, candidates, limits, n_neighbors, resolution), oracle
+    return find_boundary(oracle, x0, candidates, limits, n_neighbors, resolution, ranges), oracle
 
 
 def naive_cheapest_crossing(model, x0, candidates, limits, steps=100):
@@ -191,3 +191,58 @@ def test_one_dimension_with_all_candidates_on_one_ray():
     found, oracle = search(lambda Z: Z[:, 0] > 0.7, np.array([[0.0]]), candidates)
     assert found.x[0, 0] == pytest.approx(0.7, rel=1e-6)
     assert oracle.n_queries[0] < 1200
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 6), st.booleans())
+def test_along_single_columns_a_hyperplane_is_reached_at_the_least_cost(seed, p, restricted):
+    rng = np.random.default_rng(seed)
+    normal, weights = rng.standard_normal(p), rng.uniform(0.5, 2.0, p)
+    X = rng.uniform(-2, 2, (200, p))
+
+    def model(Z):
+        return Z @ normal > 0.3
+
+    x0, candidates = X[~model(X)][:10], X[model(X)]
+    if not len(candidates):
+        return
+    increase = [0] if restricted else []
+    actions = ActionSet(increase=increase, weights=dict(enumerate(weights)))
+    low, high = np.full(p, -1e3), np.full(p, 1e3)
+    found, oracle = search(model, x0, candidates, actions, ranges=(low, high))
+    plain, asked_before = search(model, x0, candidates, actions)
+    useful = np.abs(normal) / weights
+    if restricted and normal[0] < 0:
+        useful[0] = 0.0
+    cost = weighted_cost(found.x, x0, weights)
+    least = (0.3 - x0 @ normal) / max(useful.max(), 1e-300)
+    reached = found.found
+    np.testing.assert_array_equal(reached, plain.found)
+    # What is cheaper by less than the coarse bracket is left.
+    assert (cost[reached] <= least[reached] * (1.0 + 2.0**-6)).all()
+    assert (cost[reached] <= weighted_cost(plain.x, x0, weights)[reached]).all()
+    assert model(found.x[reached]).all()
+    assert (oracle.n_queries - asked_before.n_queries <= 2 * p + 100).all()
+
+
+def test_single_columns_stay_within_range_and_action_set():
+    def model(Z):
+        return Z[:, 0] + 2.0 * Z[:, 1] > 3.0
+
+    x0, candidates = np.array([[0.0, 0.0], [2.5, 0.0]]), np.array([[4.0, 4.0]])
+
+    def reach(actions=None, high=4.0):
+        ranges = np.array([-1.0, -1.0]), np.array([2.0, high])
+        found, _ = search(model, x0, candidates, actions, ranges=ranges)
+        assert model(found.x).all()
+        return found.x
+
+    np.testing.assert_allclose(reach(), [[0.0, 1.5], [2.5, 0.25]], atol=1e-4)
+    for narrow in (reach(high=1.0), reach(ActionSet(bounds={1: (None, 1.0)}))):
+        assert narrow[0, 0] > 0.9  # the second column alone is not enough
+        np.testing.assert_allclose(narrow[1], [2.5, 0.25], atol=1e-4)
+    held = reach(ActionSet(immutable=[1]))
+    np.testing.assert_array_equal(held[:, 1], 0.0)
+    np.testing.assert_allclose(held[:, 0], 3.0, atol=1e-4)  # beyond the range of single columns: towards the candidate
+    only_down = ActionSet(decrease=[1])
+    np.testing.assert_array_equal(reach(only_down), reach(ActionSet(immutable=[1])))

@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 
 from robust_recourse._typing import FloatArray
-from robust_recourse._validation import check_choice, check_integer, check_real
+from robust_recourse._validation import check_choice, check_flag, check_integer, check_real
 from robust_recourse.actions import ActionSet
 from robust_recourse.math.odds import Scales
 from robust_recourse.math.projections import weighted_cost
@@ -53,6 +53,7 @@ class _Bayesian(RecourseMethod):
     n_samples: int
     sampling_radius: float
     radius_unit: Literal["absolute", "diameter"]
+    axes: bool
     solver: Solver
 
     @abstractmethod
@@ -70,6 +71,7 @@ class _Bayesian(RecourseMethod):
         check_real(self.sampling_radius, "sampling_radius", minimum=0.0, strict=True, maximum=_LONGEST)
         check_choice(self.radius_unit, "radius_unit", ("absolute", "diameter"))
         check_choice(self.solver, "solver", SOLVERS)
+        check_flag(self.axes, "axes")
         check_integer(self.n_neighbors, "n_neighbors", minimum=1)
         check_integer(self.n_samples, "n_samples", minimum=2)
         if self.target_odds is not None:
@@ -79,6 +81,7 @@ class _Bayesian(RecourseMethod):
             )
 
     def _learn(self, table: FloatArray) -> None:
+        self.lowest_, self.highest_ = table.min(axis=0), table.max(axis=0)
         self.radius_ = float(self.sampling_radius)
         if self.radius_unit == "diameter":
             mutable = self.limits_.rises | self.limits_.falls
@@ -110,7 +113,8 @@ class _Bayesian(RecourseMethod):
         # A selection of columns is laid out by columns, and sums over a row would then depend on the batch.
         points, candidates = (np.ascontiguousarray(rows[:, chunk.free]) for rows in (chunk.x0, self.candidates_))
         limits, resolution = self.limits_.take(chunk.free), _RESOLUTION * self.radius_
-        boundary = find_boundary(oracle, points, candidates, limits, self.n_neighbors, resolution)
+        ranges = (self.lowest_[chunk.free], self.highest_[chunk.free]) if self.axes else None
+        boundary = find_boundary(oracle, points, candidates, limits, self.n_neighbors, resolution, ranges)
         held = np.flatnonzero(boundary.found)
         x0, centres = chunk.x0[held], boundary.x[held]
         bounds = None if limits.unlimited else (limits.lower, limits.upper)
@@ -160,6 +164,9 @@ class RobustBayesianRecourse(_Bayesian):
         Radius of the neighbourhood.
     radius_unit : {"absolute", "diameter"}
         Whether that is a length, or a multiple of the diameter of the training rows.
+    axes : bool
+        Whether the boundary is also searched along single columns, up to the smallest and the largest value of the
+        training rows. Such points are often much cheaper; the paper searches towards training rows only.
     solver : {"exact", "first-order"}
         Exact profiles, or the paper's Algorithm 1 for the inner problems.
     random_state : int, Generator, RandomState or None
@@ -171,6 +178,8 @@ class RobustBayesianRecourse(_Bayesian):
     ----------
     candidates_ : ndarray
         The accepted training rows.
+    lowest_, highest_ : ndarray of shape (p,)
+        Smallest and largest values of the training rows.
     radius_ : float
         The sampling radius as a length.
     scales_ : Scales
@@ -205,6 +214,7 @@ class RobustBayesianRecourse(_Bayesian):
         n_samples: int = 200,
         sampling_radius: float = 0.2,
         radius_unit: Literal["absolute", "diameter"] = "absolute",
+        axes: bool = True,
         solver: Solver = "exact",
         random_state: RandomState = None,
         n_jobs: int | None = None,
@@ -220,6 +230,7 @@ class RobustBayesianRecourse(_Bayesian):
         self.n_samples = n_samples
         self.sampling_radius = sampling_radius
         self.radius_unit = radius_unit
+        self.axes = axes
         self.solver = solver
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -245,6 +256,7 @@ class BayesianRecourse(_Bayesian):
         n_samples: int = 200,
         sampling_radius: float = 0.2,
         radius_unit: Literal["absolute", "diameter"] = "absolute",
+        axes: bool = True,
         solver: Solver = "exact",
         random_state: RandomState = None,
         n_jobs: int | None = None,
@@ -258,6 +270,7 @@ class BayesianRecourse(_Bayesian):
         self.n_samples = n_samples
         self.sampling_radius = sampling_radius
         self.radius_unit = radius_unit
+        self.axes = axes
         self.solver = solver
         self.random_state = random_state
         self.n_jobs = n_jobs

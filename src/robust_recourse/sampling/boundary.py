@@ -5,10 +5,15 @@ to a candidate crosses the boundary at some cost, and the cheapest crossing is w
 along a segment, so that *"is the point of this segment at cost* :math:`\tau` *accepted?"* decides whether the
 segment can beat an incumbent of cost :math:`\tau`: all segments are asked that once, in one batch, and only
 those that answer yes are looked at again.
+
+Training rows differ from an instance in all columns at once, and an L1 cost charges for each. The corners of an L1
+ball lie on the axes: where the boundary is a hyperplane, the cheapest point on it changes one column only. So the
+segments along single columns, up to the ends of the range of the training rows, compete in the end.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -17,6 +22,7 @@ from scipy.spatial.distance import cdist
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse.math.limits import Limits
+from robust_recourse.math.projections import weighted_cost
 from robust_recourse.sampling.oracle import Oracle
 
 __all__ = ["Boundary", "find_boundary"]
@@ -39,7 +45,13 @@ class Boundary(NamedTuple):
 
 
 def find_boundary(
-    oracle: Oracle, x0: FloatArray, candidates: FloatArray, limits: Limits, n_neighbors: int, resolution: float
+    oracle: Oracle,
+    x0: FloatArray,
+    candidates: FloatArray,
+    limits: Limits,
+    n_neighbors: int,
+    resolution: float,
+    ranges: tuple[FloatArray, FloatArray] | None = None,
 ) -> Boundary:
     """Find the cheapest boundary point of every instance.
 
@@ -58,6 +70,8 @@ def find_boundary(
         the action set. If none of their ends is accepted, the next cheapest follow, twice as many each time.
     resolution : float
         Largest distance of a boundary point from a refused point of the same segment.
+    ranges : tuple of ndarray of shape (p,), optional
+        Smallest and largest value that a column may reach when it changes alone. None: no column does.
 
     Returns
     -------
@@ -76,24 +90,77 @@ def find_boundary(
             found.found[part[reached]] = True
         missing = missing[~found.found[missing]]
         first, last = last, 3 * last
+    if ranges is not None and found.found.any():
+        _shorten(oracle, x0, limits, ranges, resolution, found)
     return found
 
 
-class _Segments:
-    """The segments from every instance of a batch to its candidates, numbered instance by instance."""
+def _shorten(
+    oracle: Oracle,
+    x0: FloatArray,
+    limits: Limits,
+    ranges: tuple[FloatArray, FloatArray],
+    resolution: float,
+    found: Boundary,
+) -> None:
+    """Replace boundary points by cheaper ones that change a single column, where there are some."""
+    reached = np.flatnonzero(found.found)
+    for part in np.array_split(reached, -(-2 * len(reached) * x0.shape[1] // _PAIRS)):
+        segments = _Axes(x0[part], limits, *ranges)
+        cost = weighted_cost(found.x[part], x0[part], limits.weights)
+        points, shorter = _Search(oracle, segments, part, most=cost).run(resolution)
+        found.x[part[shorter]] = points[shorter]
 
-    def __init__(
-        self, x0: FloatArray, candidates: FloatArray, limits: Limits, index: IntArray, cost: FloatArray
-    ) -> None:
-        self.cost = cost  # (m, K): of the moved candidates
-        self.shape = x0.shape
-        self.x0, self._candidates, self._index = x0, candidates, index.ravel()
-        self._box = None if limits.unlimited else limits.box(x0)
+
+class _Segments(ABC):
+    """Segments from every instance of a batch, the same number of each, numbered instance by instance."""
+
+    x0: FloatArray  # (m, p)
+    cost: FloatArray  # (m, K): of their ends
 
     def owner(self, segment: IntArray) -> IntArray:
         """Instances that the segments belong to."""
         owner: IntArray = segment // self.cost.shape[1]
         return owner
+
+    @abstractmethod
+    def point(self, segment: IntArray, owner: IntArray, cost: FloatArray) -> FloatArray:
+        """Points at the given costs of the segments; their ends where these cost less."""
+
+
+class _Axes(_Segments):
+    """The segments along single columns, down and up, to the end of a range or as far as the action set lets them."""
+
+    def __init__(self, x0: FloatArray, limits: Limits, low: FloatArray, high: FloatArray) -> None:
+        lower, upper = limits.box(x0)
+        # An instance may lie outside the range: then there is nowhere to go on that side.
+        ends = np.clip(np.minimum(low, x0), lower, upper), np.clip(np.maximum(high, x0), lower, upper)
+        self.x0, self._ends, self._weights = x0, np.concatenate(ends, axis=1), limits.weights
+        self.cost = np.abs(self._ends - np.tile(x0, 2)) * np.tile(limits.weights, 2)
+
+    def point(self, segment: IntArray, owner: IntArray, cost: FloatArray) -> FloatArray:
+        """Points at the given costs of the segments; their ends where these cost less."""
+        points = self.x0.take(owner, axis=0)
+        way = segment % self.cost.shape[1]
+        column = way % self.x0.shape[1]
+        rows = np.arange(len(points))
+        start, end = points[rows, column], self._ends[owner, way]
+        move = start + np.sign(end - start) * cost / self._weights[column]
+        points[rows, column] = np.where(
+            cost < self.cost[owner, way], np.clip(move, np.minimum(start, end), np.maximum(start, end)), end
+        )
+        return points
+
+
+class _ToCandidates(_Segments):
+    """The segments to candidates, which are moved into the action set."""
+
+    def __init__(
+        self, x0: FloatArray, candidates: FloatArray, limits: Limits, index: IntArray, cost: FloatArray
+    ) -> None:
+        self.x0, self.cost = x0, cost
+        self._candidates, self._index = candidates, index.ravel()
+        self._box = None if limits.unlimited else limits.box(x0)
 
     def point(self, segment: IntArray, owner: IntArray, cost: FloatArray) -> FloatArray:
         """Points at the given costs of the segments; their ends where these cost less."""
@@ -112,7 +179,7 @@ class _Segments:
         return end
 
 
-def _nearest_segments(x0: FloatArray, candidates: FloatArray, limits: Limits, first: int, last: int) -> _Segments:
+def _nearest_segments(x0: FloatArray, candidates: FloatArray, limits: Limits, first: int, last: int) -> _ToCandidates:
     """Choose the candidates whose rank in cost, after the move into the action set, is in ``[first, last)``.
 
     A column that may only rise costs ``w [c - x]_+ = w (|c - x| + c - x) / 2``, so the costs are one L1 distance
@@ -137,7 +204,7 @@ def _nearest_segments(x0: FloatArray, candidates: FloatArray, limits: Limits, fi
         index[block] = chosen
         flat = chosen + len(ends) * np.arange(len(chosen))[:, None]
         cost[block] = distances.ravel().take(flat)
-    return _Segments(x0, candidates, limits, index, cost)
+    return _ToCandidates(x0, candidates, limits, index, cost)
 
 
 def _cheapest(distances: FloatArray, first: int, last: int) -> IntArray:
@@ -155,21 +222,27 @@ def _cheapest(distances: FloatArray, first: int, last: int) -> IntArray:
 
 
 class _Search:
-    """The incumbents of a batch of instances, and how they are improved."""
+    """The incumbents of a batch of instances, and how they are improved.
 
-    def __init__(self, oracle: Oracle, segments: _Segments, owners: IntArray) -> None:
+    With `most`, only what is cheaper than these costs is searched, by more than the coarse bracket.
+    """
+
+    def __init__(self, oracle: Oracle, segments: _Segments, owners: IntArray, most: FloatArray | None = None) -> None:
         self._oracle, self._segments, self._owners = oracle, segments, owners
         m = len(segments.cost)
         self._best = np.full(m, -1)  # segment of the incumbent
         self._low, self._high = np.zeros(m), np.full(m, np.inf)  # costs of a refused and an accepted point of it
+        if most is not None:
+            self._low, self._high = (1.0 - _COARSE) * most, most.copy()
 
     def run(self, resolution: float) -> tuple[FloatArray, BoolArray]:
         """Return the cheapest points found, and for which instances there is one."""
-        cost = self._segments.cost.ravel()
-        first = self._first_segments()
-        self._bisect(first, cost[first])
-        open_segments = (self._segments.cost > 0.0) & np.isfinite(self._high)[:, None]
-        open_segments.ravel()[first] = False
+        open_segments = self._segments.cost > 0.0
+        if np.isinf(self._high).any():
+            first = self._first_segments()
+            self._bisect(first, self._segments.cost.ravel()[first])
+            open_segments.ravel()[first] = False
+        open_segments &= np.isfinite(self._high)[:, None]
         # In growing shares: each makes the incumbent good, so that few of the next and larger one can beat it.
         width = open_segments.shape[1]
         bounds = [0, *(share for share in _SHARES if share < width), width]
@@ -178,7 +251,7 @@ class _Search:
             self._improve(owner * width + k + begin)
         reached = self._best >= 0
         rows = np.flatnonzero(reached)
-        points = np.full(self._segments.shape, np.nan)
+        points = np.full(self._segments.x0.shape, np.nan)
         points[rows] = self._segments.point(self._best[rows], rows, self._high[rows])
         way = np.sqrt(((points - self._segments.x0) ** 2).sum(axis=1))
         wide = rows
