@@ -54,7 +54,7 @@ class Demo:
     @property
     def example(self) -> int:
         """Number of the row to show, the one whose path bends most."""
-        return int(np.argmax([_bend(recourse.path) for recourse in self.robust]))
+        return longest_bend(self.robust)
 
 
 def run_demo(*, n_models: int = 50, random_state: int = 0, n_jobs: int | None = None) -> Demo:
@@ -107,7 +107,7 @@ def run_demo(*, n_models: int = 50, random_state: int = 0, n_jobs: int | None = 
 def write_demo(demo: Demo, out: Path) -> Path:
     """Write the figures, the table and a page that shows them; return the path of the page."""
     from robust_recourse.report import figures
-    from robust_recourse.report.page import Picture, write_page
+    from robust_recourse.report.page import Picture, Section, Table, write_page
 
     out.mkdir(parents=True, exist_ok=True)
     recourse = demo.robust[demo.example]
@@ -121,6 +121,20 @@ def write_demo(demo: Demo, out: Path) -> Path:
     demo.table.to_csv(out / "table.csv", index_label="recourse")
     demo.robust.to_frame().to_csv(out / "recourses.csv", index_label="row")
     counts = pd.Series([str(status) for status in demo.robust.status]).value_counts()
+    notes = [
+        "Cost is the L1 distance in standardised columns. Current validity is the share of recourses that the "
+        "present model accepts, future validity the share of (person, retrained model) pairs that still agree.",
+        "The boundary point is the cheapest change found: valid today, worth little tomorrow. The KDE recourse "
+        f"spends {DELTA_PLUS} more on better odds of acceptance, the robust recourse on the worst case of these "
+        "odds. On these data, with two columns and a sharp boundary, the budget does most of the work and the two "
+        "are close.",
+        "Statuses: " + ", ".join(f"{n} {status}" for status, n in counts.items()) + ".",
+    ]
+    table = Table(
+        demo.table.rename_axis("recourse"),
+        f"Mean over {len(demo.robust)} people and {demo.n_models} retrained models",
+        emphasis=["robust recourse"],
+    )
     return write_page(
         out / "index.html",
         title="Recourse that survives the next model",
@@ -128,39 +142,39 @@ def write_demo(demo: Demo, out: Path) -> Path:
             f"{len(demo.robust)} people of the synthetic data are refused by a 20-50-20 network. Each was told what to "
             f"change, and then the network was retrained {demo.n_models} times on data that had shifted."
         ),
-        table=demo.table,
-        notes=[
-            "Cost is the L1 distance in standardised columns. Current validity is the share of recourses that the "
-            "present model accepts, future validity the share of (person, retrained model) pairs that still agree.",
-            "The boundary point is the cheapest change found: valid today, worth little tomorrow. The KDE recourse "
-            f"spends {DELTA_PLUS} more on better odds of acceptance, the robust recourse on the worst case of these "
-            "odds. On these data, with two columns and a sharp boundary, the budget does most of the work and the two "
-            "are close.",
-            "Statuses: " + ", ".join(f"{n} {status}" for status, n in counts.items()) + ".",
+        sections=[
+            Section("How many promises hold", table=table, notes=notes),
+            *(Section(heading, picture=Picture(f"{name}.png", caption)) for name, heading, caption in _PICTURES),
+            Section("Files", downloads=["table.csv", "recourses.csv"]),
         ],
-        pictures=[
-            Picture("illustration.png", "One person's way", _CAPTIONS["illustration"]),
-            Picture("worst_case.png", "What the adversary does", _CAPTIONS["worst_case"]),
-            Picture("level_sets.png", "Odds of refusal", _CAPTIONS["level_sets"]),
-        ],
-        downloads=["table.csv", "recourses.csv"],
     )
 
 
-_CAPTIONS = {
-    "illustration": (
+_PICTURES = [
+    (
+        "illustration",
+        "One person's way",
         "The star is the refused person, the black circle the boundary point. Around it the model labelled samples: "
-        "green accepted, blue refused. The curve is the descent, the red circle the robust recourse."
+        "green accepted, blue refused. The curve is the descent, the red circle the robust recourse.",
     ),
-    "worst_case": (
+    (
+        "worst_case",
+        "What the adversary does",
         "Dashed and light: the Gaussian around each sample. Solid: the worst case at the boundary point. Refused "
-        "samples move towards it, accepted ones move away."
+        "samples move towards it, accepted ones move away.",
     ),
-    "level_sets": (
+    (
+        "level_sets",
+        "Odds of refusal",
         "Logarithm of the odds of refusal around the boundary point, without an adversary and in the worst case. "
-        "Below zero, acceptance is the more likely answer."
+        "Below zero, acceptance is the more likely answer.",
     ),
-}
+]
+
+
+def longest_bend(found: Recourses) -> int:
+    """Return the number of the recourse whose path bends most: the one worth drawing."""
+    return int(np.argmax([_bend(recourse.path) for recourse in found]))
 
 
 def _bend(path: FloatArray | None) -> float:

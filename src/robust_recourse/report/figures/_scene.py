@@ -1,0 +1,72 @@
+"""The panels of a recourse: a plane, the decision regions in it, the points and the samples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.patches import Patch
+from scipy.ndimage import gaussian_filter
+
+from robust_recourse._typing import BoolArray, FloatArray
+from robust_recourse.report import _facts as facts
+from robust_recourse.report._plane import Names, Plane
+from robust_recourse.report._window import Window
+from robust_recourse.report.figures._style import BLUE, GREEN, INK, PALE_BLUE, PALE_GREEN, RED
+
+__all__ = ["draw_point", "draw_points", "draw_regions", "draw_samples", "draw_zero", "panels", "show"]
+
+
+def panels(plane: Plane, n: int) -> tuple[Figure, list[Axes]]:
+    """Make a figure with panels side by side, or on top of each other for a line."""
+    height = (4.6 if n == 1 else 5.8) if plane.is_line else (6.8 if n == 1 else 5.8)
+    layout = ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.06, rect=(0.0, 0.0, 1.0, 1.0 - 0.3 / height))
+    figure = Figure(figsize=(9.0, height), dpi=100.0, layout=layout)
+    rows, across = (n, 1) if plane.is_line else (1, n)
+    return figure, list(figure.subplots(rows, across, squeeze=False).flat)
+
+
+def show(ax: Axes, plane: Plane, window: Window) -> None:
+    """Set limits and labels."""
+    ax.set(xlim=window.x, ylim=window.y, xlabel=facts.fill_evenly(plane.labels[0], 50))
+    if plane.is_line:
+        ax.set_yticks([])
+    else:
+        ax.set(ylabel=facts.fill_evenly(plane.labels[1], 50), aspect="equal")
+
+
+def draw_regions(ax: Axes, plane: Plane, window: Window, model: Any, columns: Names | None) -> list[Artist]:
+    """Colour where the model accepts and refuses; return what the legend shows."""
+    u, v, labels = facts.regions(model, columns, plane, window)
+    # Labels are 0 or 1: a slight blur makes the line between the cells smooth.
+    accepted = gaussian_filter(labels.astype(float), 2.0, mode="nearest")
+    ax.contourf(u, v, accepted, [-1.0, 0.5, 2.0], colors=[PALE_BLUE, PALE_GREEN], zorder=0)
+    draw_zero(ax, u, v, accepted - 0.5, colors="#8FA3A8", linewidths=1.0)
+    return [Patch(color=PALE_GREEN, label="model accepts"), Patch(color=PALE_BLUE, label="model refuses")]
+
+
+def draw_zero(ax: Axes, u: FloatArray, v: FloatArray, values: FloatArray, **style: Any) -> None:
+    """Draw the zero level, if there is any."""
+    if values.min() < 0.0 < values.max():
+        ax.contour(u, v, values, [0.0], zorder=2, **style)
+
+
+def draw_samples(ax: Axes, spots: FloatArray, accepted: BoolArray, size: float, alpha: float = 0.9) -> None:
+    """Draw the samples in the colours of their labels."""
+    for kind, colour, which in (("accepted", GREEN, accepted), ("refused", BLUE, ~accepted)):
+        x, y = spots[which].T
+        ax.scatter(x, y, s=size, c=colour, alpha=alpha, linewidths=0.0, label=f"{kind} samples", zorder=3)
+
+
+def draw_point(ax: Axes, at: FloatArray, name: str, colour: str, size: float, marker: str = "o") -> None:
+    """Draw one point above everything else."""
+    ax.scatter(at[0], at[1], s=size, marker=marker, c=colour, edgecolors="white", label=name, zorder=6)
+
+
+def draw_points(ax: Axes, boundary: FloatArray, end: FloatArray) -> None:
+    """Draw the boundary point and the recourse."""
+    draw_point(ax, boundary, "boundary point", INK, 110.0)
+    draw_point(ax, end, "recourse", RED, 80.0)
