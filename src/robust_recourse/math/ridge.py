@@ -1,0 +1,55 @@
+"""Ridge regression of many small data sets at once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robust_recourse._typing import FloatArray
+
+__all__ = ["ridge"]
+
+
+def ridge(
+    X: FloatArray, y: FloatArray, alpha: float, weights: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray]:
+    r"""Fit a linear function with a free intercept to every data set.
+
+    .. math:: \min_{w, b} \; \sum_i v_i (w^\top x_i + b - y_i)^2 + \alpha \|w\|_2^2.
+
+    The intercept takes care of the weighted means, and :math:`w` solves
+    :math:`(\bar X^\top V \bar X + \alpha I)\, w = \bar X^\top V \bar y` of the centred data.
+
+    Parameters
+    ----------
+    X : ndarray of shape (m, n, p)
+        Samples of the `m` data sets.
+    y : ndarray of shape (m, n)
+        Targets.
+    alpha : float
+        Positive penalty.
+    weights : ndarray of shape (m, n), optional
+        Non-negative weights :math:`v` of the samples, not all zero; 1 if None.
+
+    Returns
+    -------
+    w : ndarray of shape (m, p)
+        Slopes.
+    b : ndarray of shape (m,)
+        Intercepts.
+
+    Examples
+    --------
+    >>> X = np.array([[[0.0], [1.0], [2.0]]])
+    >>> w, b = ridge(X, 3.0 * X[..., 0] + 1.0, alpha=1e-12)
+    >>> w.round(6), b.round(6)
+    (array([[3.]]), array([1.]))
+    """
+    v = np.ones_like(y) if weights is None else weights
+    total = v.sum(axis=1, keepdims=True)
+    share = (v / total)[:, :, None]
+    x_mean, y_mean = (share * X).sum(axis=1), (share[:, :, 0] * y).sum(axis=1)
+    centred = X - x_mean[:, None, :]
+    weighted = (share * centred).swapaxes(1, 2)
+    gram = weighted @ centred + alpha / total[:, :, None] * np.eye(X.shape[2])
+    w: FloatArray = np.linalg.solve(gram, weighted @ (y - y_mean[:, None])[:, :, None])[:, :, 0]
+    return w, y_mean - (w * x_mean).sum(axis=1)

@@ -1,0 +1,231 @@
+r"""Recourse that is robust to a moving linear surrogate (ROAR).
+
+With a surrogate :math:`s(x) = w^\top x + b` of the model around the instance, :math:`\|w\|_2 = 1`,
+
+.. math::
+    \min_x \sum_k c_k |x_k - x_{0k}| \quad\text{s.t.}\quad
+    \min_{\|(\Delta w, \Delta b)\| \le \delta_{\max}} (w + \Delta w)^\top x + b + \Delta b \ge 0,
+    \quad x \in \text{action set}.
+
+The published method descends on the cross entropy of the inner minimum plus :math:`\lambda` times the cost, and
+halves :math:`\lambda` until the inner minimum is not negative; this program is its limit, and it is solved exactly.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from robust_recourse._typing import BoolArray, FloatArray, IntArray
+from robust_recourse._validation import check_choice, check_flag, check_integer, check_real
+from robust_recourse.actions import ActionSet
+from robust_recourse.math.linear_recourse import cheapest_accepted
+from robust_recourse.math.linear_worst_case import Norm
+from robust_recourse.methods._base import Chunk, RecourseMethod
+from robust_recourse.methods._surrogate import Samples, ask, fit_surrogates, global_samples, local_samples
+from robust_recourse.methods._verify import Outcome, verify_points
+from robust_recourse.models.predictor import Probabilities
+from robust_recourse.result import Recourse, Status
+from robust_recourse.sampling.boundary import find_boundary
+from robust_recourse.sampling.diameter import diameter
+from robust_recourse.sampling.oracle import Oracle
+
+__all__ = ["ROAR"]
+
+_RESOLUTION = 0.01  # of the boundary point, in sampling radii
+_LONGEST = 1e100  # so that squares are numbers
+_SAMPLE_ENTRIES = 2_000_000  # numbers in the samples of a chunk
+
+
+class ROAR(RecourseMethod):
+    r"""The cheapest recourse that every linear surrogate within a distance of the fitted one accepts.
+
+    Parameters
+    ----------
+    model : object or callable
+        Anything with ``predict`` or ``predict_proba``, or a callable: labels in {0, 1}, 1 being favourable, or
+        probabilities of the favourable class. The surrogate is fitted to probabilities where the model has them.
+    actions : ActionSet, optional
+        What may change; everything if None.
+    surrogate : {"limels", "lime"}
+        Samples around the boundary point with equal weights [3]_, or Gaussian samples with the moments of the
+        training rows, weighted by their distance from the instance [2]_.
+    delta_max : float
+        How far the parameters :math:`(w, b)` of the surrogate may move; its normal :math:`w` has length 1.
+    norm : {"2", "inf"}
+        Norm of that distance: Euclidean, or the largest entry.
+    alpha : float
+        Penalty of the ridge regression.
+    n_neighbors : int
+        Number of accepted training rows towards which the boundary is searched ("limels").
+    n_samples : int
+        Number of samples to which a surrogate is fitted.
+    sampling_radius : float
+        Radius of the ball of samples ("limels").
+    radius_unit : {"absolute", "diameter"}
+        Whether that is a length, or a multiple of the diameter of the training rows.
+    axes : bool
+        Whether the boundary is also searched along single columns ("limels").
+    random_state : int, Generator, RandomState or None
+        Seed. With the same one a row gets the same recourse, bit for bit, whatever it is explained with.
+    n_jobs : int, optional
+        Number of processes.
+
+    Attributes
+    ----------
+    candidates_ : ndarray
+        The accepted training rows.
+    radius_ : float
+        The sampling radius as a length.
+    mean_, std_ : ndarray of shape (p,)
+        Moments of the training rows.
+    lowest_, highest_ : ndarray of shape (p,)
+        Smallest and largest values of the training rows.
+
+    Notes
+    -----
+    The promise is about the surrogate. The recourse lies where the worst surrogate is indifferent, and the model
+    itself may refuse it: the status says so, and the point stays in the result as not valid. With
+    ``delta_max = 0`` there is no margin, and that is common. A surrogate may even accept an instance that the model
+    refuses; the recourse is then the instance itself, at no cost and not valid.
+
+    The radius is paid for by the distance from the origin, :math:`\sqrt{\|x\|_2^2 + 1}` in the Euclidean case, and all
+    columns count there, also those that may not change: standardise the data first. Where every column may go
+    anywhere there is a recourse for every :math:`\delta_{\max} < 1`, and for larger ones only if
+    :math:`b \ge \sqrt{\delta_{\max}^2 - 1}`: the surrogate then accepts the origin.
+
+    References
+    ----------
+    .. [1] S. Upadhyay, S. Joshi and H. Lakkaraju, "Towards Robust and Reliable Algorithmic Recourse", NeurIPS 2021.
+    .. [2] M. T. Ribeiro, S. Singh and C. Guestrin, "'Why Should I Trust You?': Explaining the Predictions of Any
+       Classifier", KDD 2016.
+    .. [3] T. Laugel, X. Renard, M.-J. Lesot, C. Marsala and M. Detyniecki, "Defining Locality for Surrogates in
+       Post-hoc Interpretability", ICML workshop on human interpretability, 2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).uniform(-1, 1, (500, 2))
+    >>> method = ROAR(lambda X: X[:, 0] + X[:, 1] > 0, delta_max=0.1, random_state=0).fit(X)
+    >>> found = method.explain([[-0.5, -0.3]])
+    >>> bool(found.valid[0]), str(found.status[0])
+    (True, 'ok')
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        actions: ActionSet | None = None,
+        surrogate: Literal["limels", "lime"] = "limels",
+        delta_max: float = 0.1,
+        norm: Norm = "2",
+        alpha: float = 1.0,
+        n_neighbors: int = 1000,
+        n_samples: int = 200,
+        sampling_radius: float = 0.2,
+        radius_unit: Literal["absolute", "diameter"] = "absolute",
+        axes: bool = True,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.model = model
+        self.actions = actions
+        self.surrogate = surrogate
+        self.delta_max = delta_max
+        self.norm = norm
+        self.alpha = alpha
+        self.n_neighbors = n_neighbors
+        self.n_samples = n_samples
+        self.sampling_radius = sampling_radius
+        self.radius_unit = radius_unit
+        self.axes = axes
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        check_choice(self.surrogate, "surrogate", ("limels", "lime"))
+        check_real(self.delta_max, "delta_max", minimum=0.0, maximum=_LONGEST)
+        check_choice(self.norm, "norm", ("2", "inf"))
+        check_real(self.alpha, "alpha", minimum=0.0, strict=True, maximum=_LONGEST)
+        check_integer(self.n_neighbors, "n_neighbors", minimum=1)
+        check_integer(self.n_samples, "n_samples", minimum=2)
+        check_real(self.sampling_radius, "sampling_radius", minimum=0.0, strict=True, maximum=_LONGEST)
+        check_choice(self.radius_unit, "radius_unit", ("absolute", "diameter"))
+        check_flag(self.axes, "axes")
+
+    def _learn(self, table: FloatArray) -> None:
+        self.mean_, self.std_ = table.mean(axis=0), table.std(axis=0)
+        self.lowest_, self.highest_ = table.min(axis=0), table.max(axis=0)
+        self.radius_ = float(self.sampling_radius)
+        if self.radius_unit == "diameter":
+            mutable = self.limits_.rises | self.limits_.falls
+            across = diameter(table[:, mutable]) if mutable.any() else 0.0
+            if across == 0.0:
+                raise ValueError("X has diameter 0 in the columns that may change; use radius_unit='absolute'.")
+            self.radius_ *= across
+
+    def _rows_at_once(self, n_free: int) -> int:
+        return _SAMPLE_ENTRIES // (self.n_samples * n_free)
+
+    def _explain_chunk(self, chunk: Chunk) -> list[Recourse]:
+        oracle = Oracle(self._predictor(), chunk.x0, chunk.rows, chunk.free)
+        reached, samples = self._samples(oracle, chunk)
+        probability = ask(oracle, Probabilities(self.model, self.columns_), samples, reached, chunk.rows)
+        surrogates = fit_surrogates(samples, probability, chunk.free, self.alpha)
+        sloped = reached[~surrogates.flat]
+        x0 = chunk.x0[sloped]
+        w, b = surrogates.w[~surrogates.flat], surrogates.b[~surrogates.flat]
+        box = self.limits_.box(x0)
+        cheapest = cheapest_accepted(w, b, float(self.delta_max), x0, self.limits_.weights, *box, self.norm)
+        points, found = chunk.x0.copy(), np.zeros(len(chunk.x0), dtype=bool)
+        points[sloped], found[sloped] = cheapest
+        outcomes = self._outcomes(found, sloped, reached)
+        return verify_points(oracle, chunk, self.limits_, points[:, chunk.free], found, outcomes)
+
+    def _samples(self, oracle: Oracle, chunk: Chunk) -> tuple[IntArray, Samples]:
+        """Draw the samples; return also the instances that have some."""
+        free, limits = chunk.free, self.limits_.take(chunk.free)
+        bounds = limits.lower, limits.upper
+        if self.surrogate == "lime":
+            mean, std = self.mean_[free], self.std_[free]
+            drawn = global_samples(chunk.x0, free, mean, std, self.n_samples, self.seed_, bounds)
+            return np.arange(len(chunk.x0)), drawn
+        # A selection of columns is laid out by columns, and sums over a row would then depend on the batch.
+        points, candidates = (np.ascontiguousarray(rows[:, free]) for rows in (chunk.x0, self.candidates_))
+        ranges = (self.lowest_[free], self.highest_[free]) if self.axes else None
+        resolution = _RESOLUTION * self.radius_
+        boundary = find_boundary(oracle, points, candidates, limits, self.n_neighbors, resolution, ranges)
+        reached = np.flatnonzero(boundary.found)
+        x0, centres = chunk.x0[reached], boundary.x[reached]
+        return reached, local_samples(x0, centres, self.radius_, self.n_samples, self.seed_, bounds)
+
+    def _outcomes(self, found: BoolArray, sloped: IntArray, reached: IntArray) -> list[Outcome]:
+        """Say of every instance how far it came."""
+        no_candidate = Outcome(
+            Status.NO_CANDIDATE,
+            f"None of the {len(self.candidates_)} accepted training rows, moved into the action set of this row, "
+            "is accepted by the model. Allow more columns to change, or wider bounds.",
+        )
+        where = "around the instance" if self.surrogate == "lime" else "around the boundary point"
+        flat = Outcome(
+            Status.NOT_FOUND,
+            f"The surrogate has no slope: the model answers the same at all {self.n_samples} samples {where}. "
+            "Use another surrogate, or a larger sampling_radius.",
+        )
+        too_far = Outcome(
+            Status.NOT_FOUND,
+            f"No point of the action set is accepted by every surrogate within delta_max = {self.delta_max:g} of the "
+            "fitted one. Use a smaller delta_max, or allow more columns to change.",
+        )
+        ok = Outcome(
+            Status.OK,
+            "The recourse is the cheapest point that every linear surrogate within "
+            f"delta_max = {self.delta_max:g} of the fitted one accepts.",
+        )
+        outcomes = [no_candidate] * len(found)
+        for i in reached:
+            outcomes[i] = flat
+        for i in sloped:
+            outcomes[i] = ok if found[i] else too_far
+        return outcomes

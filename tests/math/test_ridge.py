@@ -1,0 +1,36 @@
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+
+from robust_recourse.math.ridge import ridge
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("alpha", [1e-3, 1.0, 50.0])
+@pytest.mark.parametrize(("n", "p"), [(30, 3), (5, 8), (2, 1)])
+def test_every_fit_is_that_of_scikit_learn(weighted, alpha, n, p):
+    rng = np.random.default_rng(n)
+    X, y = 3.0 + rng.standard_normal((6, n, p)), rng.random((6, n))
+    weights = rng.random((6, n)) ** 3 if weighted else None
+    w, b = ridge(X, y, alpha, weights)
+    for i in range(6):
+        reference = Ridge(alpha=alpha).fit(X[i], y[i], None if weights is None else weights[i])
+        np.testing.assert_allclose(w[i], reference.coef_, rtol=1e-8, atol=1e-10)
+        np.testing.assert_allclose(b[i], reference.intercept_, rtol=1e-8)
+
+
+def test_a_constant_column_has_no_slope():
+    X = np.random.default_rng(0).standard_normal((1, 50, 2))
+    X[..., 1] = 7.0
+    w, _ = ridge(X, X[..., 0], 1.0)
+    assert w[0, 1] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_a_fit_does_not_depend_on_the_others():
+    rng = np.random.default_rng(0)
+    X, y, weights = rng.standard_normal((20, 40, 5)), rng.random((20, 40)), rng.random((20, 40))
+    w, b = ridge(X, y, 1.0, weights)
+    for i in (0, 7, 19):
+        alone = ridge(X[i : i + 1].copy(), y[i : i + 1].copy(), 1.0, weights[i : i + 1].copy())
+        np.testing.assert_array_equal(alone[0][0], w[i])
+        assert alone[1][0] == b[i]
