@@ -4,16 +4,19 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# What to install for the tests of torch modules, for instance torch==2.13.0; without it they are skipped.
+TORCH ?=
 # One thread: benchmarks are ratios, and small matrices are faster without threads.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help setup demo test bench lint docs clean
+.PHONY: help setup demo test reproduce bench lint docs clean
 
 help:  ## Show what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
+	$(if $(TORCH),$(BIN)/python -m pip install --quiet --disable-pip-version-check '$(TORCH)')
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $(READY)
 
@@ -24,6 +27,9 @@ demo: $(READY)  ## Explain refused rows of the synthetic data; writes demo/index
 
 test: $(READY)  ## Run all tests and doctests
 	$(ONE_THREAD) $(BIN)/pytest -n 2
+
+reproduce: $(READY)  ## Run the paper's evaluation, quick profile; writes reproduction-quick/index.html
+	$(ONE_THREAD) $(BIN)/robust-recourse reproduce all
 
 bench: $(READY)  ## Measure speed, as ratios within one run
 	$(ONE_THREAD) $(BIN)/python benchmarks/run.py
@@ -38,4 +44,4 @@ docs: $(READY)  ## Build the documentation, warnings as errors; open docs/_build
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
 clean:  ## Remove everything that was made
-	rm -rf $(VENV) demo docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) demo reproduction-quick reproduction-paper docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

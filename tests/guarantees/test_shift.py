@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
@@ -74,3 +75,16 @@ def test_seeds_inside_a_pipeline_are_new_too():
 def test_the_share_is_a_share(share, match):
     with pytest.raises(ValueError, match=match):
         arrival_models(Remembers(), X, y, X_new, y_new, share=share)
+
+
+def test_without_reseeding_only_the_data_differ():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 2)), np.arange(40) % 2
+    estimator = MLPClassifier((3,), max_iter=1, random_state=7)
+
+    def train(**options):
+        with pytest.warns(ConvergenceWarning):
+            return arrival_models(estimator, X, y, X[:10], y[:10], share=1.0, n_models=2, random_state=0, **options)
+
+    assert [model.random_state for model in train(reseed=False)] == [7, 7]
+    assert len({model.random_state for model in train()} | {7}) == 3

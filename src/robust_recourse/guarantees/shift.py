@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Memory, Parallel, delayed
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
@@ -24,15 +24,17 @@ def arrival_models(
     *,
     share: float = 0.2,
     n_models: int = 100,
+    reseed: bool = True,
     random_state: int | np.random.Generator | np.random.RandomState | None = None,
     n_jobs: int | None = None,
+    memory: Memory | None = None,
 ) -> list[Any]:
     """Train future models: the present data together with a random part of the data that arrive.
 
     Parameters
     ----------
     estimator : estimator
-        A scikit-learn style classifier; every model is a fresh copy with a seed of its own.
+        A scikit-learn style classifier; every model is a fresh copy.
     X, y : array_like
         Present training data.
     X_new, y_new : array_like
@@ -41,10 +43,14 @@ def arrival_models(
         Part of the shifted data that arrives, in (0, 1].
     n_models : int
         Number of future models.
+    reseed : bool
+        Whether every model gets a seed of its own; otherwise all have the estimator's, and only the data differ.
     random_state : int, Generator, RandomState or None
         Seed.
     n_jobs : int, optional
         Number of processes.
+    memory : Memory, optional
+        Where trained models are kept: a later call with the same data and seed trains only those that are missing.
 
     Returns
     -------
@@ -64,15 +70,21 @@ def arrival_models(
                 f"{name} must have one label for each of at least one row, got {len(labels)} for {len(rows)}."
             )
     n_arriving = max(1, round(share * len(X_new)))
-    seeds = np.random.SeedSequence(check_seed(random_state)).spawn(n_models)
+    seed = check_seed(random_state)
+    train = _refit if memory is None else memory.cache(_refit)
+    data = np.concatenate([X, X_new]), np.concatenate([y, y_new])
+    parallel = Parallel(n_jobs=n_jobs, return_as="generator")
+    models = parallel(delayed(train)(estimator, *data, len(X), n_arriving, seed, k, reseed) for k in range(n_models))
+    return list(track(models, "retraining", n_models))
 
-    def refit(seed: np.random.SeedSequence) -> Any:
-        rng = np.random.default_rng(seed)
-        arrived = rng.choice(len(X_new), n_arriving, replace=False)
-        model = clone(estimator)
+
+def _refit(estimator: Any, X: Any, y: Any, n_present: int, n_arriving: int, seed: int, k: int, reseed: bool) -> Any:
+    """Train the `k`-th future model on the first `n_present` rows and `n_arriving` of the others."""
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(k,)))
+    arrived = n_present + rng.choice(len(X) - n_present, n_arriving, replace=False)
+    model = clone(estimator)
+    if reseed:
         seeded = sorted(name for name in model.get_params() if name.split("__")[-1] == "random_state")
         model.set_params(**{name: int(rng.integers(2**31)) for name in seeded})
-        return model.fit(np.concatenate([X, X_new[arrived]]), np.concatenate([y, y_new[arrived]]))
-
-    parallel = Parallel(n_jobs=n_jobs, return_as="generator")
-    return list(track(parallel(delayed(refit)(seed) for seed in seeds), "retraining", n_models))
+    rows = np.concatenate([np.arange(n_present), arrived])
+    return model.fit(X[rows], y[rows])

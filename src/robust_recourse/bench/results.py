@@ -1,0 +1,97 @@
+"""The only reader and writer of result files.
+
+A result folder has one small file for every finished part of an experiment, written in one move so that a part is
+there or not, one table of all parts, and a provenance file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from robust_recourse._validation import check_choice
+
+__all__ = ["FORMATS", "ResultFolder", "part_key"]
+
+FORMATS = ("csv", "parquet")
+
+_MISSING = "nan"  # in parts, so that an empty text stays one
+
+
+def part_key(*facts: Any) -> str:
+    """Return a name that two parts share only if all the facts about them are equal."""
+    text = json.dumps(facts, sort_keys=True, default=str)
+    return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
+
+
+class ResultFolder:
+    """Parts, the table and the provenance of one experiment.
+
+    Parameters
+    ----------
+    path : Path
+        The folder; it is made when something is written.
+    table_format : str
+        ``"csv"`` or ``"parquet"``, of the table.
+    """
+
+    def __init__(self, path: Path, table_format: str = "csv") -> None:
+        check_choice(table_format, "format", FORMATS)
+        if table_format == "parquet" and find_spec("pyarrow") is None:
+            raise ImportError("writing Parquet needs pyarrow: pip install 'robust-recourse[parquet]'")
+        self.path, self._format = path, table_format
+
+    def has(self, key: str) -> bool:
+        """Whether a part is finished."""
+        return self._part(key).exists()
+
+    def write_part(self, key: str, rows: pd.DataFrame) -> None:
+        """Keep a finished part."""
+        write_atomically(self._part(key), rows.to_csv(index=False, na_rep=_MISSING))
+
+    def write_table(self, keys: Sequence[str]) -> Path:
+        """Join finished parts to one table, in the given order, and return its path."""
+        table = self.read(keys)
+        path = self.path / f"results.{self._format}"
+        if self._format == "csv":
+            write_atomically(path, table.to_csv(index=False))
+        else:
+            table.to_parquet(path.with_suffix(".part"), index=False)
+            os.replace(path.with_suffix(".part"), path)
+        return path
+
+    def read(self, keys: Sequence[str]) -> pd.DataFrame:
+        """Read finished parts into one table."""
+        parts = [pd.read_csv(self._part(key), keep_default_na=False, na_values=[_MISSING]) for key in keys]
+        return pd.concat(parts, ignore_index=True)
+
+    def write_provenance(self, facts: Mapping[str, Any]) -> Path:
+        """Write where the numbers come from, and return the path."""
+        path = self.path / "provenance.json"
+        write_atomically(path, json.dumps(facts, indent=2, default=str) + "\n")
+        return path
+
+    def _part(self, key: str) -> Path:
+        return self.path / "parts" / f"{key}.csv"
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a file beside its place and move it there: whoever looks sees all of it or nothing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".")
+    try:
+        with open(handle, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        Path(name).chmod(0o644)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,81 @@
+"""What came out: means, frontiers and their hypervolumes."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+
+from robust_recourse.metrics import hypervolume, pareto_frontier
+
+__all__ = ["accuracies", "configurations", "frontiers", "hypervolumes", "reference_costs"]
+
+VALIDITIES = ("current validity", "future validity")
+_CONFIGURATION = ["dataset", "method", "variant", "parameters"]
+
+
+def configurations(results: pd.DataFrame) -> pd.DataFrame:
+    """Return one row for each data set and configuration: means over instances and seeds.
+
+    Costs, model rows and changes are means over the rows that have a recourse; a row without one counts as not
+    valid. ``found`` is the share of rows that have one. ``varied`` names the parameters that vary within a variant.
+    """
+    results = results.assign(found=results["cost"].notna().astype(float))
+    means = ["cost", "l2 cost", "changes", *VALIDITIES, "found", "model rows", "seconds"]
+    groups = results.groupby(_CONFIGURATION, sort=False)
+    table = groups[means].mean().assign(rows=groups.size()).reset_index()
+    return table.assign(varied=_varied(table))
+
+
+def _varied(table: pd.DataFrame) -> list[str]:
+    parameters = table["parameters"].map(json.loads)
+    seen: dict[tuple[str, str], dict[str, set[str]]] = {}
+    for name, variant, given in zip(table["method"], table["variant"], parameters, strict=True):
+        for key, value in given.items():
+            seen.setdefault((name, variant), {}).setdefault(key, set()).add(str(value))
+    return [
+        ", ".join(f"{key} {value}" for key, value in given.items() if len(seen[name, variant][key]) > 1)
+        for name, variant, given in zip(table["method"], table["variant"], parameters, strict=True)
+    ]
+
+
+def frontiers(points: pd.DataFrame, validity: str = "future validity") -> pd.DataFrame:
+    """Keep the configurations on the Pareto frontier of each data set and method, by increasing cost."""
+    kept = [
+        group.iloc[pareto_frontier(group["cost"], group[validity])]
+        for _, group in points.groupby(["dataset", "method"], sort=False)
+    ]
+    return pd.concat(kept, ignore_index=True)
+
+
+def reference_costs(points: pd.DataFrame) -> dict[str, float]:
+    """Return for each data set the largest cost on the frontier of any method: where the reference point lies."""
+    ends = pd.concat([frontiers(points, validity) for validity in VALIDITIES])
+    return {str(name): float(cost) for name, cost in ends.groupby("dataset", sort=False)["cost"].max().items()}
+
+
+def hypervolumes(points: pd.DataFrame, ours: str = "RBR") -> pd.DataFrame:
+    """Return the hypervolume of each method's frontier, and the ratio of ours to it.
+
+    The reference point of a data set is (largest cost on the frontier of any method, validity 0), the same for all.
+    """
+    references = reference_costs(points)
+    rows = []
+    for (name, method), group in points.groupby(["dataset", "method"], sort=False):
+        reference = (references[str(name)], 0.0)
+        sizes = {validity: hypervolume(group["cost"], group[validity], reference) for validity in VALIDITIES}
+        rows.append({"dataset": name, "method": method, "reference cost": reference[0], **sizes})
+    table = pd.DataFrame(rows)
+    mine = table[table["method"] == ours].set_index("dataset")
+    for validity in VALIDITIES:
+        with np.errstate(divide="ignore"):
+            table[f"{ours} / it, {validity}"] = table["dataset"].map(mine[validity]) / table[validity]
+    return table
+
+
+def accuracies(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return mean and standard deviation of accuracy and AUC over the folds, for each data set and half."""
+    groups = scores.groupby(["dataset", "data"], sort=False)[["accuracy", "auc"]]
+    table = groups.mean().join(groups.std(ddof=0).add_suffix(" deviation")).reset_index()
+    return table[["dataset", "data", "accuracy", "accuracy deviation", "auc", "auc deviation"]]

@@ -1,0 +1,161 @@
+import json
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from robust_recourse.bench import runner
+from robust_recourse.bench.cases import prepare
+from robust_recourse.bench.runner import run
+from robust_recourse.bench.spec import read_experiment
+from robust_recourse.bench.summary import configurations
+from robust_recourse.metrics import future_validity
+
+TEXT = """
+title = "Small"
+datasets = ["synthetic"]
+classifier = "logistic regression"
+future_models = 3
+instances = 6
+
+[[methods]]
+name = "RBR"
+method = "RobustBayesianRecourse"
+set = { n_neighbors = 50, n_samples = 30 }
+grid = { delta_plus = [0.0, 0.1, 0.2] }
+
+[[methods]]
+name = "nearest"
+method = "NearestAccepted"
+"""
+
+
+@pytest.fixture
+def small(tmp_path):
+    path = tmp_path / "small.toml"
+    path.write_text(TEXT, encoding="utf-8")
+    return read_experiment(path)
+
+
+def without_times(table):
+    return table.drop(columns="seconds")
+
+
+def test_the_table_says_what_the_methods_found(small, tmp_path):
+    table = run(small, tmp_path / "out")
+    assert len(table) == 4 * 6
+    case = prepare("synthetic", small.setting, 0)
+    for configuration in small.configurations:
+        method = runner.METHODS[configuration.method](case.model, random_state=0, **configuration.parameters)
+        found = method.fit(case.X_train).explain(case.instances)
+        rows = table[table["parameters"] == json.dumps(dict(configuration.parameters), sort_keys=True)]
+        rows = rows[rows["method"] == configuration.name]
+        np.testing.assert_allclose(rows["cost"], np.abs(found.x - case.instances).sum(axis=1))
+        np.testing.assert_allclose(rows["future validity"], future_validity(case.future, found.x))
+        np.testing.assert_array_equal(rows["current validity"], case.model.predict(found.x))
+        np.testing.assert_array_equal(rows["model rows"], found.n_queries)
+        np.testing.assert_array_equal(rows["row"], case.rows)
+    assert set(configurations(table)["method"]) == {"RBR", "nearest"}
+    written = pd.read_csv(tmp_path / "out" / "results.csv", keep_default_na=False)
+    pd.testing.assert_frame_equal(written, table)
+
+
+def test_provenance_has_versions_seeds_data_and_the_experiment(small, tmp_path):
+    run(small, tmp_path)
+    facts = json.loads((tmp_path / "provenance.json").read_text(encoding="utf-8"))
+    assert facts["experiment"]["seeds"] == [0]
+    assert facts["experiment"]["setting"]["future_models"] == 3
+    assert facts["versions"]["numpy"] == np.__version__
+    assert facts["data"] == {"synthetic": {}}
+    assert facts["parts"] == {"run now": 4, "run before": 0}
+    assert set(facts) >= {"commit", "started", "seconds", "title"}
+
+
+def test_a_finished_experiment_is_not_run_again(small, tmp_path, monkeypatch):
+    first = run(small, tmp_path)
+
+    def fail(*_, **__):
+        raise AssertionError("ran again")
+
+    monkeypatch.setattr(runner, "prepare", fail)
+    monkeypatch.setattr(runner, "_explain", fail)
+    pd.testing.assert_frame_equal(run(small, tmp_path), first)
+
+
+def test_what_finished_before_an_error_is_kept(small, tmp_path, monkeypatch):
+    whole = run(small, tmp_path / "whole")
+    explain, asked = runner._explain, []
+
+    def fail_third(path, configuration):
+        asked.append(configuration)
+        if len(asked) == 3:
+            raise RuntimeError("power cut")
+        return explain(path, configuration)
+
+    monkeypatch.setattr(runner, "_explain", fail_third)
+    with pytest.raises(RuntimeError, match="power cut"):
+        run(small, tmp_path / "cut")
+    pd.testing.assert_frame_equal(without_times(run(small, tmp_path / "cut")), without_times(whole))
+    assert len(asked) == 5  # two, the one that failed, and the two that were left
+
+
+def test_a_killed_run_continues_where_it_stopped(small, tmp_path):
+    code = (
+        "import sys, time; from pathlib import Path\n"
+        "from robust_recourse.bench import runner\n"
+        "from robust_recourse.bench.spec import read_experiment\n"
+        "explain = runner._explain\n"
+        "def slowly(*arguments):\n"
+        "    time.sleep(0.3)\n"
+        "    return explain(*arguments)\n"
+        "runner._explain = slowly\n"
+        "runner.run(read_experiment(Path(sys.argv[1])), Path(sys.argv[2]))\n"
+    )
+    out = tmp_path / "out"
+    process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "small.toml"), str(out)])
+    deadline = time.monotonic() + 60
+    while not list(out.glob("parts/*.csv")) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    finished = {path.name: path.stat().st_mtime_ns for path in out.glob("parts/*.csv")}
+    assert 0 < len(finished) < 4
+    assert not (out / "results.csv").exists()
+    table = run(small, out)
+    assert {name: (out / "parts" / name).stat().st_mtime_ns for name in finished} == finished
+    pd.testing.assert_frame_equal(without_times(table), without_times(run(small, tmp_path / "whole")))
+
+
+def test_two_processes_find_what_one_finds(small, tmp_path):
+    one, two = (run(small, tmp_path / str(n), n_jobs=n, table_format="parquet") for n in (1, 2))
+    pd.testing.assert_frame_equal(without_times(one), without_times(two))
+    written = pd.read_parquet(tmp_path / "2" / "results.parquet")
+    pd.testing.assert_frame_equal(written, two)
+
+
+def test_seeds_are_runs_of_their_own(small, tmp_path):
+    table = run(replace(small, seeds=(0, 1)), tmp_path)
+    assert table.groupby("seed").size().to_dict() == {0: 24, 1: 24}
+    zero, one = (table[table["seed"] == seed]["cost"].to_numpy() for seed in (0, 1))
+    assert not np.array_equal(zero, one)
+
+
+def test_an_error_says_which_configuration_it_was(small, tmp_path):
+    bad = replace(small.methods[0], set={"delta_plus": -1.0}, grid={})
+    with pytest.raises(ValueError, match="delta_plus must be at least 0") as caught:
+        run(replace(small, methods=(bad,)), tmp_path)
+    assert "RobustBayesianRecourse with {'delta_plus': -1.0} on synthetic" in caught.value.__notes__[0]
+
+
+def test_folds_score_the_classifier_on_rows_it_has_not_seen(small, tmp_path):
+    table = run(replace(small, folds=3), tmp_path)
+    assert table.groupby("data").size().to_dict() == {"D1": 3, "D2": 3}
+    assert table["accuracy"].between(0.6, 1.0).all()
+    assert table["auc"].between(0.6, 1.0).all()
+    assert len(table["accuracy"].unique()) > 3
+    pd.testing.assert_frame_equal(run(replace(small, folds=3), tmp_path), table)
