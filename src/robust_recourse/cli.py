@@ -225,7 +225,7 @@ def _print_table(frame: pd.DataFrame, title: str) -> None:
 
     table = Table(title=title, title_justify="left")
     for column in frame.columns:
-        table.add_column(str(column), justify="right" if is_numeric_dtype(frame[column]) else "left")
+        table.add_column(str(column), justify="right" if is_numeric_dtype(frame[column]) else "left", overflow="fold")
     for row in frame.itertuples(index=False):
         table.add_row(*(_cell(value) for value in row))
     Console().print(table)
