@@ -23,7 +23,7 @@ from robust_recourse.actions import ActionSet
 from robust_recourse.math.linear_recourse import cheapest_accepted
 from robust_recourse.math.linear_worst_case import Norm
 from robust_recourse.methods._base import Chunk, RecourseMethod
-from robust_recourse.methods._surrogate import Samples, ask, fit_surrogates, global_samples, local_samples
+from robust_recourse.methods._surrogate import Samples, Surrogates, ask, fit_surrogates, global_samples, local_samples
 from robust_recourse.methods._verify import Outcome, verify_points
 from robust_recourse.models.predictor import Probabilities
 from robust_recourse.result import Recourse, Status
@@ -35,6 +35,7 @@ __all__ = ["ROAR"]
 
 _RESOLUTION = 0.01  # of the boundary point, in sampling radii
 _LONGEST = 1e100  # so that squares are numbers
+_FARTHEST = 100.0  # of a surrogate's hyperplane from its instance, in standard deviations
 _SAMPLE_ENTRIES = 2_000_000  # numbers in the samples of a chunk
 
 
@@ -173,15 +174,24 @@ class ROAR(RecourseMethod):
         reached, samples = self._samples(oracle, chunk)
         probability = ask(oracle, Probabilities(self.model, self.columns_), samples, reached, chunk.rows)
         surrogates = fit_surrogates(samples, probability, chunk.free, self.alpha)
-        sloped = reached[~surrogates.flat]
-        x0 = chunk.x0[sloped]
-        w, b = surrogates.w[~surrogates.flat], surrogates.b[~surrogates.flat]
+        useful = self._useful(surrogates, chunk.x0[reached])
+        sloped = reached[useful]
+        x0, w, b = chunk.x0[sloped], surrogates.w[useful], surrogates.b[useful]
         box = self.limits_.box(x0)
         cheapest = cheapest_accepted(w, b, float(self.delta_max), x0, self.limits_.weights, *box, self.norm)
         points, found = chunk.x0.copy(), np.zeros(len(chunk.x0), dtype=bool)
         points[sloped], found[sloped] = cheapest
         outcomes = self._outcomes(found, sloped, reached)
         return verify_points(oracle, chunk, self.limits_, points[:, chunk.free], found, outcomes)
+
+    def _useful(self, surrogates: Surrogates, x0: FloatArray) -> BoolArray:
+        """Whether each surrogate has a slope that says something about its instance."""
+        useful = ~surrogates.flat
+        w, b = surrogates.w[useful], surrogates.b[useful]
+        # A weight for the instance alone leaves a slope of rounding errors, and a hyperplane at the end of the world.
+        away = np.abs((w * x0[useful]).sum(axis=1) + b)
+        useful[useful] = away <= _FARTHEST * np.sqrt(((w * self.std_) ** 2).sum(axis=1))
+        return useful
 
     def _samples(self, oracle: Oracle, chunk: Chunk) -> tuple[IntArray, Samples]:
         """Draw the samples; return also the instances that have some."""
@@ -210,8 +220,9 @@ class ROAR(RecourseMethod):
         where = "around the instance" if self.surrogate == "lime" else "around the boundary point"
         flat = Outcome(
             Status.NOT_FOUND,
-            f"The surrogate has no slope: the model answers the same at all {self.n_samples} samples {where}. "
-            "Use another surrogate, or a larger sampling_radius.",
+            f"The surrogate has next to no slope: at the {self.n_samples} samples {where} that count the model answers "
+            f"the same, and its boundary is more than {_FARTHEST:g} standard deviations away. Use another surrogate, "
+            "more samples, or a larger sampling_radius.",
         )
         too_far = Outcome(
             Status.NOT_FOUND,
