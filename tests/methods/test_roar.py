@@ -317,7 +317,7 @@ def test_parameters(parameters, error, match, square, linear_model):
 
 def test_a_slope_made_of_rounding_errors_is_none(linear_model, square):
     # The first is so far from all samples that LIME's weights are next to nothing but for the instance itself.
-    rows = np.array([[-9.0, -9.0], [-1.0, -1.0]])
+    rows = np.array([[-6.0, -6.0], [-1.0, -1.0]])
     found = ROAR(linear_model, surrogate="lime", random_state=0).fit(square).explain(rows)
     assert found.status[0] == Status.NOT_FOUND
     assert "next to no slope" in found.reason[0]
