@@ -2,18 +2,24 @@
 
 from robust_recourse.actions import ActionSet
 from robust_recourse.methods.bayesian import BayesianRecourse, RobustBayesianRecourse
+from robust_recourse.methods.nearest import NearestAccepted
+from robust_recourse.methods.roar import ROAR
+from robust_recourse.methods.wachter import Wachter
 from robust_recourse.models.predictor import ModelError
 from robust_recourse.result import Recourse, Recourses, Status
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "ROAR",
     "ActionSet",
     "BayesianRecourse",
     "ModelError",
+    "NearestAccepted",
     "Recourse",
     "Recourses",
     "RobustBayesianRecourse",
     "Status",
+    "Wachter",
     "__version__",
 ]

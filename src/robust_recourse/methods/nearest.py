@@ -1,0 +1,111 @@
+r"""The cheapest accepted training row: the plain yardstick.
+
+.. math:: \min_{z \in Z} \sum_k w_k |P(z)_k - x_{0k}| \quad\text{s.t.}\quad P(z) \text{ is accepted},
+
+with :math:`Z` the accepted training rows and :math:`P` the move into the action set of the instance: columns that
+may not change keep its values, the others are clipped to its bounds.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from robust_recourse._typing import BoolArray, FloatArray
+from robust_recourse.actions import ActionSet
+from robust_recourse.methods._base import Chunk, RecourseMethod
+from robust_recourse.methods._verify import Outcome, verify_points
+from robust_recourse.result import Recourse, Status
+from robust_recourse.sampling.boundary import _nearest_segments
+from robust_recourse.sampling.oracle import Oracle
+
+__all__ = ["NearestAccepted"]
+
+_FIRST, _GROWTH = 8, 4  # candidates that are asked about first, and how many times more each time that none will do
+_PAIRS = 2**16  # candidates of all instances that are held together
+
+
+class NearestAccepted(RecourseMethod):
+    """The cheapest accepted training row that the action set lets the instance reach.
+
+    Without an action set it is a training row, and always a plausible one; the boundary is closer.
+
+    Parameters
+    ----------
+    model, actions, n_jobs
+        As for :class:`robust_recourse.RobustBayesianRecourse`.
+    random_state : int, Generator, RandomState or None
+        Not used; nothing is random here.
+
+    Attributes
+    ----------
+    candidates_ : ndarray
+        The accepted training rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from robust_recourse import ActionSet
+    >>> X = np.array([[0.0, 0.0], [3.0, 1.0], [1.0, 4.0]])
+    >>> method = NearestAccepted(lambda X: X.sum(axis=1) > 2).fit(X)
+    >>> method.explain([[0.5, 0.5]]).x
+    array([[3., 1.]])
+    >>> method.set_params(actions=ActionSet(immutable=[0])).fit(X).explain([[0.5, 0.5]]).x
+    array([[0.5, 4. ]])
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        actions: ActionSet | None = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.model = model
+        self.actions = actions
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        """Nothing to check."""
+
+    def _learn(self, table: FloatArray) -> None:
+        """Nothing to learn beyond the candidates."""
+
+    def _rows_at_once(self, n_free: int) -> int:
+        return _PAIRS // n_free
+
+    def _explain_chunk(self, chunk: Chunk) -> list[Recourse]:
+        oracle = Oracle(self._predictor(), chunk.x0, chunk.rows, chunk.free)
+        points, found = self._search(oracle, chunk)
+        reached = Outcome(Status.OK, "The recourse is the cheapest accepted training row within the action set.")
+        missing = Outcome(
+            Status.NO_CANDIDATE,
+            f"None of the {len(self.candidates_)} accepted training rows, moved into the action set of this row, "
+            "is accepted by the model. Allow more columns to change, or wider bounds.",
+        )
+        outcomes = [reached if yes else missing for yes in found]
+        return verify_points(oracle, chunk, self.limits_, points, found, outcomes)
+
+    def _search(self, oracle: Oracle, chunk: Chunk) -> tuple[FloatArray, BoolArray]:
+        """Ask about the candidates in the order of their cost until one is accepted."""
+        x0, candidates = (np.ascontiguousarray(rows[:, chunk.free]) for rows in (chunk.x0, self.candidates_))
+        limits = self.limits_.take(chunk.free)
+        points, found = np.full_like(x0, np.nan), np.zeros(len(x0), dtype=bool)
+        first, last = 0, _FIRST
+        while first < len(candidates) and not found.all():
+            last = min(last, len(candidates))
+            missing = np.flatnonzero(~found)
+            for part in np.array_split(missing, -(-len(missing) * (last - first) // _PAIRS)):
+                segments = _nearest_segments(x0[part], candidates, limits, first, last)
+                # A candidate that moves onto the instance is refused as that is.
+                pairs = np.flatnonzero(segments.cost > 0.0)
+                owner, cost = segments.owner(pairs), segments.cost.ravel()[pairs]
+                ends = segments.point(pairs, owner, cost)
+                accepted = oracle(ends.copy(), part[owner])  # a model may work in place
+                order = np.flatnonzero(accepted)[np.lexsort((pairs[accepted], cost[accepted], owner[accepted]))]
+                reached, best = np.unique(owner[order], return_index=True)
+                points[part[reached]], found[part[reached]] = ends[order[best]], True
+            first, last = last, _GROWTH * last
+        return points, found

@@ -1,0 +1,164 @@
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.gaussian_process import GaussianProcessClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+from sklearn.svm import SVC
+
+from robust_recourse.models.gradients import Scores
+from robust_recourse.models.predictor import ModelError
+
+rng = np.random.default_rng(0)
+X = rng.standard_normal((120, 3))
+Y = (X[:, 0] + 0.5 * X[:, 1] ** 2 - X[:, 2] > 0.3).astype(int)
+ROWS = np.arange(len(X))
+
+
+class OnlyPredict:
+    """Answers with probabilities, as some libraries do."""
+
+    def predict(self, Z):
+        return 1.0 / (1.0 + np.exp(-(Z[:, 0] - Z[:, 1])))
+
+
+MODELS = {
+    "closed form": [
+        LogisticRegression().fit(X, Y),
+        MLPClassifier((8,), activation="tanh", max_iter=2000, random_state=0).fit(X, Y),
+        make_pipeline(StandardScaler(), LogisticRegression()).fit(X, Y),
+    ],
+    "differences": [
+        make_pipeline(PolynomialFeatures(2), LogisticRegression()).fit(X, Y),
+        SVC().fit(X, Y),
+        GaussianNB().fit(X, Y),
+        GaussianProcessClassifier(random_state=0).fit(X, Y),
+        GradientBoostingClassifier(n_estimators=5, random_state=0).fit(X, Y),
+        RandomForestClassifier(10, random_state=0).fit(X, Y),
+        OnlyPredict(),
+        OnlyPredict().predict,
+        GaussianNB().fit(X, Y).predict_proba,
+    ],
+}
+CASES = [(kind, model) for kind, models in MODELS.items() for model in models]
+
+
+def labels(model, Z):
+    answer = np.asarray(model.predict(Z) if hasattr(model, "predict") else model(Z))
+    return (answer[:, 1] if answer.ndim == 2 else answer) > 0.5
+
+
+@pytest.mark.parametrize(("kind", "model"), CASES, ids=lambda case: type(case).__name__)
+def test_the_score_is_positive_where_the_model_accepts(kind, model):
+    scores = Scores(model)
+    assert scores.kind == kind
+    Z = np.random.default_rng(1).uniform(-2, 2, (200, 3))
+    value, gradient = scores(Z, np.arange(200))
+    decided = value != 0.0  # a forest can be undecided
+    np.testing.assert_array_equal((value > 0)[decided], labels(model, Z)[decided])
+    assert decided.mean() > 0.9
+    assert gradient.shape == (200, 3)
+    assert np.isfinite(gradient).all()
+
+
+@pytest.mark.parametrize("model", MODELS["closed form"], ids=lambda case: type(case).__name__)
+def test_closed_forms_agree_with_differences(model):
+    exact, naive = Scores(model)(X, ROWS), Scores(model.predict_proba)(X, ROWS)
+    clear = np.abs(exact.value) < 15.0
+    np.testing.assert_allclose(exact.value[clear], naive.value[clear], rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(exact.gradient[clear], naive.gradient[clear], rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("model", [MODELS["closed form"][1], SVC().fit(X, Y)], ids=["network", "svm"])
+def test_only_the_columns_that_may_change_are_differentiated(model):
+    whole = Scores(model)(X, ROWS)
+    part = Scores(model)(X, ROWS, np.array([True, False, True]))
+    np.testing.assert_array_equal(part.value, whole.value)
+    np.testing.assert_allclose(part.gradient, whole.gradient[:, [0, 2]], rtol=1e-12, atol=1e-12)
+    assert part.gradient.flags.c_contiguous
+
+
+def test_the_rows_that_the_model_is_asked_for_are_counted(counting):
+    model = counting(OnlyPredict().predict)
+    scores = Scores(model)
+    scores(X, ROWS)
+    assert model.n_rows == scores.n_queries == len(X) * scores.rows_asked(3) == len(X) * 7
+    scores(X, ROWS, np.array([True, False, False]))
+    assert model.n_rows == scores.n_queries == len(X) * (7 + 3)
+    exact = Scores(MODELS["closed form"][0])
+    exact(X, ROWS)
+    assert exact.n_queries == len(X)
+
+
+@pytest.mark.parametrize("model", [GaussianNB(), LogisticRegression(), make_pipeline(StandardScaler(), SVC())], ids=str)
+def test_frames_go_to_the_model_and_numbers_to_closed_forms(model):
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    model = clone(model).fit(frame, Y)
+    value = Scores(model, frame.columns)(X, ROWS).value
+    np.testing.assert_array_equal(value > 0, model.predict(frame) == 1)
+
+
+def test_steps_follow_the_scale_of_the_columns():
+    def wiggly(Z):
+        # A slope of 1 in units of the column, with wiggles that only a step of the wrong size sees.
+        return 1.0 / (1.0 + np.exp(-(Z[:, 0] / 1000.0 + 1e-3 * np.sin(Z[:, 0]))))
+
+    Z = np.linspace(-500.0, 500.0, 9)[:, None]
+    rows = np.arange(9)
+    scaled = Scores(wiggly, scale=np.array([1000.0]), step=0.1)(Z, rows).gradient
+    np.testing.assert_allclose(scaled, 1e-3, rtol=0.05)
+    assert np.abs(Scores(wiggly)(Z, rows).gradient - 1e-3).max() > 5e-4
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        lambda Z: Z[:, 0] > 0,
+        lambda Z: (Z[:, 0] > 0).astype(int),
+        lambda Z: (Z[:, 0] > 0).astype(float),
+        RandomForestClassifier(3, random_state=0).fit(X, Y).predict,
+    ],
+)
+def test_labels_alone_are_not_enough(model):
+    with pytest.raises(TypeError, match=r"labels only: 0 or 1 for each of the 120 rows.*predict_proba"):
+        Scores(model).check(X)
+
+
+@pytest.mark.parametrize("model", [model for _, model in CASES], ids=lambda case: type(case).__name__)
+def test_everything_else_passes_the_check(model):
+    Scores(model).check(X)
+
+
+def test_what_is_no_model_is_refused():
+    with pytest.raises(TypeError, match="predict or predict_proba"):
+        Scores(3)
+    with pytest.raises(ValueError, match="two classes"):
+        Scores(LogisticRegression().fit(X, np.where(Y, "good", "bad")))
+
+
+def test_an_error_of_the_model_names_the_row():
+    def fragile(Z):
+        if (Z[:, 0] > 5.0).any():
+            raise ZeroDivisionError("no such branch")
+        return OnlyPredict().predict(Z)
+
+    Z = X.copy()
+    Z[17, 0] = 6.0
+    with pytest.raises(ModelError, match="ZeroDivisionError for row 17 of X: no such branch"):
+        Scores(fragile)(Z, ROWS)
+
+
+def test_a_model_that_works_in_place_changes_nothing_of_ours():
+    def in_place(Z):
+        Z *= 0.1
+        return OnlyPredict().predict(Z)
+
+    Z = X.copy()
+    Scores(in_place).check(Z)
+    Scores(in_place)(Z, ROWS)
+    np.testing.assert_array_equal(Z, X)
