@@ -38,7 +38,7 @@ def illustration(
     model : object or callable, optional
         The model, as the method takes it. Its decision regions are the background, those of the slice through the
         boundary point if there are more than two columns.
-    directions : pair of columns, array_like of shape (2, p) or None
+    directions : pair of names or numbers, array_like of shape (2, p) or None
         The plane that is shown, through the boundary point: two columns that may change, by name or number, or two
         directions. None for the columns that may change if they are at most two, and for the plane of the refused
         point, the boundary point and the recourse if they are more.
