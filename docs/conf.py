@@ -67,6 +67,9 @@ def name_references(_app: Sphinx, what: str, name: str, obj: Any, _options: Any,
     module = name if what == "module" else getattr(obj, "__module__", name)
     label = rf"[{module.rsplit('.', 1)[-1]}-\1]"
     for i, line in enumerate(lines):
+        # "name, title : str" is about two attributes, which the field list would take for a type and a name.
+        if names := re.match(r":(?:ivar|vartype) [\w, ]+:", line):
+            line = names[0].replace(", ", ",") + line[names.end() :]
         lines[i] = re.sub(r"^\.\. \[(\d+)\]", f".. {label}", re.sub(r"\[(\d+)\]_", f"{label}_", line))
 
 

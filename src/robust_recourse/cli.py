@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
-_SHOWN = ["dataset", "method", "variant", "varied", "cost", "current validity", "future validity", "seconds"]
+_SHOWN = ["dataset", "method", "variant", "varied", "cost", "current validity", "future validity", "found", "seconds"]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -201,7 +201,7 @@ def _experiment(arguments: argparse.Namespace) -> int:
     _need_folder(out)
     results = run(experiment, out, n_jobs=arguments.jobs, table_format=arguments.format)
     shown = accuracies(results) if experiment.folds else configurations(results)[_SHOWN]
-    _print_table(shown, experiment.title)
+    _print_table(shown.loc[:, (shown != "").any()], experiment.title)
     print(f"Results: {out / f'results.{arguments.format}'}")  # noqa: T201
     return 0
 

@@ -33,7 +33,12 @@ def toy(n=300):
         label="paid",
         favourable="yes",
         kinds={"income": "continuous", "age": "integer", "colour": "category"},
-        actions=ActionSet(immutable=["colour"], increase=["age"], bounds={"income": (0.0, 200.0), "age": (18.0, None)}),
+        actions=ActionSet(
+            immutable=["colour"],
+            increase=["age"],
+            bounds={"income": (0.0, 200.0), "age": (18.0, None)},
+            weights={"income": 0.5, "colour": 3.0},
+        ),
         citation="nobody",
         licence="none",
         notes="",
@@ -110,6 +115,8 @@ def test_the_action_set_says_the_same_about_encoded_columns(toy_data):
     assert limits.upper[0] == pytest.approx(high[0])
     assert limits.upper[1] == np.inf
     np.testing.assert_array_equal(limits.upper[2:], 1.0)
+    # A standard deviation of income costs half as many units as it has.
+    np.testing.assert_allclose(limits.weights, [0.5 * toy_data.X1["income"].std(ddof=0), 1.0, 3.0, 3.0])
     assert prepare("toy", FAST, 0).actions is None
     with_actions = Setting(classifier="logistic regression", future_models=1, actions=True)
     assert prepare("toy", with_actions, 0).actions.increase == [1]

@@ -4,6 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from robust_recourse.bench import provenance
+from robust_recourse.bench.provenance import source
 from robust_recourse.bench.results import ResultFolder, part_key, write_atomically
 
 ROWS = pd.DataFrame({"dataset": ["synthetic"] * 2, "variant": ["", ""], "cost": [0.1 + 0.2, np.nan], "row": [3, 4]})
@@ -54,3 +56,16 @@ def test_unknown_formats_and_missing_libraries_raise(tmp_path, monkeypatch):
     monkeypatch.setattr("robust_recourse.bench.results.find_spec", lambda _: None)
     with pytest.raises(ImportError, match=r"robust-recourse\[parquet\]"):
         ResultFolder(tmp_path, "parquet")
+
+
+def test_the_fingerprint_follows_the_code_that_computes_and_not_what_shows(tmp_path, monkeypatch):
+    package = tmp_path / "robust_recourse"
+    (package / "bench").mkdir(parents=True)
+    (package / "report").mkdir()
+    monkeypatch.setattr(provenance, "__file__", str(package / "bench" / "provenance.py"))
+    (package / "metrics.py").write_text("a = 1", encoding="utf-8")
+    first = source.__wrapped__()
+    (package / "report" / "page.py").write_text("b = 1", encoding="utf-8")
+    assert source.__wrapped__() == first
+    (package / "metrics.py").write_text("a = 2", encoding="utf-8")
+    assert source.__wrapped__() != first

@@ -66,11 +66,17 @@ class Encoding:
             k = places[str(column)][0]
             low, high = (None if end is None else float((end - self.mean[k]) / self.scale[k]) for end in pair)
             bounds[k] = (low, high)
+        weights: dict[Hashable, float] = {}
+        for column, weight in actions.weights.items():
+            for k in places[str(column)]:
+                # Of a unit of the encoded column.
+                weights[k] = weight * float(self.scale[k]) if k < len(self.numbers) else weight
         return ActionSet(
             immutable=find(actions.immutable),
             increase=find(actions.increase),
             decrease=find(actions.decrease),
             bounds=bounds,
+            weights=weights,
         )
 
 

@@ -1,14 +1,17 @@
-"""Where numbers come from: versions, commit, machine."""
+"""Where numbers come from: versions and commit."""
 
 from __future__ import annotations
 
+import hashlib
 import platform
 import subprocess
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-__all__ = ["commit", "versions"]
+__all__ = ["commit", "source", "versions"]
 
+_SHOWING = {"report", "cli.py", "demo.py", "reproduce.py", "__main__.py"}
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "joblib")
 
 
@@ -21,6 +24,18 @@ def versions() -> dict[str, str]:
         "python": platform.python_version(),
         **{name: version(name) for name in _LIBRARIES},
     }
+
+
+@cache
+def source() -> str:
+    """Return a fingerprint of the code that results depend on: all of the package but what shows them."""
+    package = Path(__file__).parents[1]
+    digest = hashlib.blake2b(digest_size=12)
+    for path in sorted(package.rglob("*.py")):
+        name = path.relative_to(package).as_posix()
+        if name.split("/")[0] not in _SHOWING:
+            digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
 
 
 def commit() -> str | None:

@@ -22,7 +22,7 @@ from robust_recourse._progress import track
 from robust_recourse.bench.cases import Case, load_rows, prepare
 from robust_recourse.bench.classifiers import make_classifier
 from robust_recourse.bench.encoding import learn_encoding
-from robust_recourse.bench.provenance import commit, versions
+from robust_recourse.bench.provenance import commit, source, versions
 from robust_recourse.bench.results import ResultFolder, part_key
 from robust_recourse.bench.spec import METHODS, Configuration, Experiment
 from robust_recourse.metrics import accepted_by, distances, future_validity
@@ -79,7 +79,7 @@ def run(
         for seed in experiment.seeds:
             data = load_rows(name, experiment.options.get(name, {}), seed)
             hashes[name] = dict(data.hashes)
-            facts = (versions(), name, experiment.options.get(name, {}), hashes[name], seed)
+            facts = (versions(), source(), name, experiment.options.get(name, {}), hashes[name], seed)
             list_parts = _scoring if experiment.folds else _explaining
             parts = list(list_parts(experiment, name, seed, facts, store, n_jobs, folder))
             fresh += _finish(parts, folder, f"{name}, seed {seed}" if len(experiment.seeds) > 1 else name, n_jobs)
@@ -91,6 +91,7 @@ def run(
             "experiment": asdict(experiment),
             "versions": versions(),
             "commit": commit(),
+            "source": source(),
             "data": hashes,
             "started": started.isoformat(timespec="seconds"),
             "seconds": round(time.perf_counter() - clock, 1),

@@ -18,10 +18,12 @@ _CONFIGURATION = ["dataset", "method", "variant", "parameters"]
 def configurations(results: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each data set and configuration: means over instances and seeds.
 
-    Costs, model rows and changes are means over the rows that have a recourse; a row without one counts as not
-    valid. ``found`` is the share of rows that have one. ``varied`` names the parameters that vary within a variant.
+    Costs and changes are means over the rows that have a recourse; a row without one counts as not valid. ``found``
+    is the share of rows that have one. ``varied`` names the parameters that vary within a variant.
     """
-    results = results.assign(found=results["cost"].notna().astype(float))
+    # An empty variant comes back from a file as a missing one.
+    variant = results["variant"].astype(object).fillna("")
+    results = results.assign(found=results["cost"].notna().astype(float), variant=variant)
     means = ["cost", "l2 cost", "changes", *VALIDITIES, "found", "model rows", "seconds"]
     groups = results.groupby(_CONFIGURATION, sort=False)
     table = groups[means].mean().assign(rows=groups.size()).reset_index()

@@ -47,9 +47,9 @@ def load(name: str, **options: Any) -> Dataset:
     name : {"synthetic", "german", "sba", "gmc"}
         Name of the data set.
     **options
-        Options of the data set: ``n_samples``, ``random_state`` (synthetic); ``columns`` (german); ``leak``,
-        ``present`` (sba); ``codes``, ``random_state`` (gmc); ``check_hash=False`` (all but synthetic) to read files
-        that are not the published ones.
+        Options of the data set: ``n_samples``, ``random_state``, ``points`` (synthetic); ``columns`` (german);
+        ``leak``, ``present`` (sba); ``codes``, ``random_state`` (gmc); ``check_hash=False`` (all but synthetic) to
+        read files that are not the published ones.
 
     Raises
     ------
