@@ -170,6 +170,13 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
             f"({limits.lower[k]:g}, {limits.upper[k]:g}). Widen them, or make the column immutable."
         )
 
+    def _no_candidate(self) -> str:
+        """Say why a row has no candidate."""
+        return (
+            f"None of the {len(self.candidates_)} accepted training rows, moved into the action set of this row, "
+            "is accepted by the model. Allow more columns to change, or wider bounds."
+        )
+
     @abstractmethod
     def _check_parameters(self) -> None:
         """Raise for parameters out of range."""

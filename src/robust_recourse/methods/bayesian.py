@@ -17,15 +17,14 @@ from typing import Any, Literal
 import numpy as np
 
 from robust_recourse._typing import FloatArray
-from robust_recourse._validation import check_choice, check_flag, check_integer, check_real
+from robust_recourse._validation import check_choice, check_real
 from robust_recourse.actions import ActionSet
 from robust_recourse.math.odds import Scales
 from robust_recourse.math.projections import weighted_cost
-from robust_recourse.methods._base import Chunk, RecourseMethod
+from robust_recourse.methods._base import Chunk
+from robust_recourse.methods._boundary import LONGEST, SHORTEST, LocalMethod
 from robust_recourse.methods._odds_descent import SOLVERS, Problem, Solver, descend, verify
 from robust_recourse.result import Recourse, Status
-from robust_recourse.sampling.boundary import find_boundary
-from robust_recourse.sampling.diameter import diameter
 from robust_recourse.sampling.neighbourhood import sample_neighbourhoods
 from robust_recourse.sampling.oracle import Oracle
 
@@ -34,26 +33,16 @@ __all__ = ["BayesianRecourse", "RobustBayesianRecourse"]
 RandomState = int | np.random.Generator | np.random.RandomState | None
 
 _SIGMA, _EPSILON = 0.25, 0.1  # defaults, in sampling radii
-_SHORTEST, _LONGEST, _MOST_SIGMAS = (
-    1e-100,
-    1e100,
-    1e6,
-)  # of the lengths that are given, so that their squares and ratios are numbers
-_RESOLUTION = 0.01  # of the boundary point, in sampling radii
+_MOST_SIGMAS = 1e6  # of the other lengths
 _SAMPLE_ENTRIES = 4_000_000  # numbers in the samples of a chunk
 
 
-class _Bayesian(RecourseMethod):
+class _Bayesian(LocalMethod):
     """The common part: everything but where the ambiguity radii come from."""
 
     sigma: float | None
     delta_plus: float
     target_odds: float | None
-    n_neighbors: int
-    n_samples: int
-    sampling_radius: float
-    radius_unit: Literal["absolute", "diameter"]
-    axes: bool
     solver: Solver
 
     @abstractmethod
@@ -65,15 +54,11 @@ class _Bayesian(RecourseMethod):
             if value is not None:
                 check_real(value, name, minimum=0.0)
         if self.sigma is not None:
-            check_real(self.sigma, "sigma", minimum=0.0, strict=True, maximum=_LONGEST)
-            check_real(self.sigma, "sigma", minimum=_SHORTEST)
-        check_real(self.delta_plus, "delta_plus", minimum=0.0, maximum=_LONGEST)
-        check_real(self.sampling_radius, "sampling_radius", minimum=0.0, strict=True, maximum=_LONGEST)
-        check_choice(self.radius_unit, "radius_unit", ("absolute", "diameter"))
+            check_real(self.sigma, "sigma", minimum=0.0, strict=True, maximum=LONGEST)
+            check_real(self.sigma, "sigma", minimum=SHORTEST)
+        check_real(self.delta_plus, "delta_plus", minimum=0.0, maximum=LONGEST)
         check_choice(self.solver, "solver", SOLVERS)
-        check_flag(self.axes, "axes")
-        check_integer(self.n_neighbors, "n_neighbors", minimum=1)
-        check_integer(self.n_samples, "n_samples", minimum=2)
+        self._check_sampling()
         if self.target_odds is not None:
             raise NotImplementedError(
                 "target_odds (the cheapest recourse with promised odds) is not available yet. "
@@ -81,15 +66,7 @@ class _Bayesian(RecourseMethod):
             )
 
     def _learn(self, table: FloatArray) -> None:
-        self.lowest_, self.highest_ = table.min(axis=0), table.max(axis=0)
-        self.radius_ = float(self.sampling_radius)
-        if self.radius_unit == "diameter":
-            mutable = self.limits_.rises | self.limits_.falls
-            across = diameter(table[:, mutable]) if mutable.any() else 0.0
-            if across == 0.0:
-                raise ValueError("X has diameter 0 in the columns that may change; use radius_unit='absolute'.")
-            self.radius_ *= across
-        check_real(self.radius_, "the sampling radius", minimum=_SHORTEST, maximum=_LONGEST)
+        self._learn_sampling(table)
         self.scales_ = scales = self._scales(self.radius_)
         lengths = {"epsilon_0": scales.epsilon_0, "epsilon_1": scales.epsilon_1, "the sampling radius": self.radius_}
         for name, length in lengths.items():
@@ -110,11 +87,7 @@ class _Bayesian(RecourseMethod):
 
     def _explain_chunk(self, chunk: Chunk) -> list[Recourse]:
         oracle = Oracle(self._predictor(), chunk.x0, chunk.rows, chunk.free)
-        # A selection of columns is laid out by columns, and sums over a row would then depend on the batch.
-        points, candidates = (np.ascontiguousarray(rows[:, chunk.free]) for rows in (chunk.x0, self.candidates_))
-        limits, resolution = self.limits_.take(chunk.free), _RESOLUTION * self.radius_
-        ranges = (self.lowest_[chunk.free], self.highest_[chunk.free]) if self.axes else None
-        boundary = find_boundary(oracle, points, candidates, limits, self.n_neighbors, resolution, ranges)
+        limits, boundary = self.limits_.take(chunk.free), self._boundary(oracle, chunk)
         held = np.flatnonzero(boundary.found)
         x0, centres = chunk.x0[held], boundary.x[held]
         bounds = None if limits.unlimited else (limits.lower, limits.upper)
@@ -125,14 +98,10 @@ class _Bayesian(RecourseMethod):
         problem = Problem(oracle, held, x0, chunk.free, self.limits_, centres, around, budget)
         ends = descend(problem, self.solver, self._scales)
         recourses = dict(zip(held.tolist(), verify(problem, ends, self.solver, self.seed_), strict=True))
-        reason = (
-            f"None of the {len(self.candidates_)} accepted training rows, moved into the action set of this row, "
-            "is accepted by the model. Allow more columns to change, or wider bounds."
-        )
         return [
             recourses[i]
             if i in recourses
-            else Recourse.missing(chunk.x0[i], Status.NO_CANDIDATE, reason, 1 + int(oracle.n_queries[i]))
+            else Recourse.missing(chunk.x0[i], Status.NO_CANDIDATE, self._no_candidate(), 1 + int(oracle.n_queries[i]))
             for i in range(len(chunk.x0))
         ]
 

@@ -17,7 +17,7 @@ from robust_recourse.actions import ActionSet
 from robust_recourse.methods._base import Chunk, RecourseMethod
 from robust_recourse.methods._verify import Outcome, verify_points
 from robust_recourse.result import Recourse, Status
-from robust_recourse.sampling.boundary import _nearest_segments
+from robust_recourse.sampling.boundary import nearest_segments
 from robust_recourse.sampling.oracle import Oracle
 
 __all__ = ["NearestAccepted"]
@@ -80,11 +80,7 @@ class NearestAccepted(RecourseMethod):
         oracle = Oracle(self._predictor(), chunk.x0, chunk.rows, chunk.free)
         points, found = self._search(oracle, chunk)
         reached = Outcome(Status.OK, "The recourse is the cheapest accepted training row within the action set.")
-        missing = Outcome(
-            Status.NO_CANDIDATE,
-            f"None of the {len(self.candidates_)} accepted training rows, moved into the action set of this row, "
-            "is accepted by the model. Allow more columns to change, or wider bounds.",
-        )
+        missing = Outcome(Status.NO_CANDIDATE, self._no_candidate())
         outcomes = [reached if yes else missing for yes in found]
         return verify_points(oracle, chunk, self.limits_, points, found, outcomes)
 
@@ -98,7 +94,7 @@ class NearestAccepted(RecourseMethod):
             last = min(last, len(candidates))
             missing = np.flatnonzero(~found)
             for part in np.array_split(missing, -(-len(missing) * (last - first) // _PAIRS)):
-                segments = _nearest_segments(x0[part], candidates, limits, first, last)
+                segments = nearest_segments(x0[part], candidates, limits, first, last)
                 # A candidate that moves onto the instance is refused as that is.
                 pairs = np.flatnonzero(segments.cost > 0.0)
                 owner, cost = segments.owner(pairs), segments.cost.ravel()[pairs]

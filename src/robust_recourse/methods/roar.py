@@ -18,28 +18,25 @@ from typing import Any, Literal
 import numpy as np
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
-from robust_recourse._validation import check_choice, check_flag, check_integer, check_real
+from robust_recourse._validation import check_choice, check_real
 from robust_recourse.actions import ActionSet
 from robust_recourse.math.linear_recourse import cheapest_accepted
 from robust_recourse.math.linear_worst_case import Norm
-from robust_recourse.methods._base import Chunk, RecourseMethod
+from robust_recourse.methods._base import Chunk
+from robust_recourse.methods._boundary import LONGEST, LocalMethod
 from robust_recourse.methods._surrogate import Samples, Surrogates, ask, fit_surrogates, global_samples, local_samples
 from robust_recourse.methods._verify import Outcome, verify_points
 from robust_recourse.models.predictor import Probabilities
 from robust_recourse.result import Recourse, Status
-from robust_recourse.sampling.boundary import find_boundary
-from robust_recourse.sampling.diameter import diameter
 from robust_recourse.sampling.oracle import Oracle
 
 __all__ = ["ROAR"]
 
-_RESOLUTION = 0.01  # of the boundary point, in sampling radii
-_LONGEST = 1e100  # so that squares are numbers
 _FARTHEST = 100.0  # of a surrogate's hyperplane from its instance, in standard deviations
 _SAMPLE_ENTRIES = 2_000_000  # numbers in the samples of a chunk
 
 
-class ROAR(RecourseMethod):
+class ROAR(LocalMethod):
     r"""The cheapest recourse that every linear surrogate within a distance of the fitted one accepts.
 
     Parameters
@@ -146,25 +143,14 @@ class ROAR(RecourseMethod):
 
     def _check_parameters(self) -> None:
         check_choice(self.surrogate, "surrogate", ("limels", "lime"))
-        check_real(self.delta_max, "delta_max", minimum=0.0, maximum=_LONGEST)
+        check_real(self.delta_max, "delta_max", minimum=0.0, maximum=LONGEST)
         check_choice(self.norm, "norm", ("2", "inf"))
-        check_real(self.alpha, "alpha", minimum=0.0, strict=True, maximum=_LONGEST)
-        check_integer(self.n_neighbors, "n_neighbors", minimum=1)
-        check_integer(self.n_samples, "n_samples", minimum=2)
-        check_real(self.sampling_radius, "sampling_radius", minimum=0.0, strict=True, maximum=_LONGEST)
-        check_choice(self.radius_unit, "radius_unit", ("absolute", "diameter"))
-        check_flag(self.axes, "axes")
+        check_real(self.alpha, "alpha", minimum=0.0, strict=True, maximum=LONGEST)
+        self._check_sampling()
 
     def _learn(self, table: FloatArray) -> None:
         self.mean_, self.std_ = table.mean(axis=0), table.std(axis=0)
-        self.lowest_, self.highest_ = table.min(axis=0), table.max(axis=0)
-        self.radius_ = float(self.sampling_radius)
-        if self.radius_unit == "diameter":
-            mutable = self.limits_.rises | self.limits_.falls
-            across = diameter(table[:, mutable]) if mutable.any() else 0.0
-            if across == 0.0:
-                raise ValueError("X has diameter 0 in the columns that may change; use radius_unit='absolute'.")
-            self.radius_ *= across
+        self._learn_sampling(table)
 
     def _rows_at_once(self, n_free: int) -> int:
         return _SAMPLE_ENTRIES // (self.n_samples * n_free)
@@ -201,22 +187,14 @@ class ROAR(RecourseMethod):
             mean, std = self.mean_[free], self.std_[free]
             drawn = global_samples(chunk.x0, free, mean, std, self.n_samples, self.seed_, bounds)
             return np.arange(len(chunk.x0)), drawn
-        # A selection of columns is laid out by columns, and sums over a row would then depend on the batch.
-        points, candidates = (np.ascontiguousarray(rows[:, free]) for rows in (chunk.x0, self.candidates_))
-        ranges = (self.lowest_[free], self.highest_[free]) if self.axes else None
-        resolution = _RESOLUTION * self.radius_
-        boundary = find_boundary(oracle, points, candidates, limits, self.n_neighbors, resolution, ranges)
+        boundary = self._boundary(oracle, chunk)
         reached = np.flatnonzero(boundary.found)
         x0, centres = chunk.x0[reached], boundary.x[reached]
         return reached, local_samples(x0, centres, self.radius_, self.n_samples, self.seed_, bounds)
 
     def _outcomes(self, found: BoolArray, sloped: IntArray, reached: IntArray) -> list[Outcome]:
         """Say of every instance how far it came."""
-        no_candidate = Outcome(
-            Status.NO_CANDIDATE,
-            f"None of the {len(self.candidates_)} accepted training rows, moved into the action set of this row, "
-            "is accepted by the model. Allow more columns to change, or wider bounds.",
-        )
+        no_candidate = Outcome(Status.NO_CANDIDATE, self._no_candidate())
         where = "around the instance" if self.surrogate == "lime" else "around the boundary point"
         flat = Outcome(
             Status.NOT_FOUND,

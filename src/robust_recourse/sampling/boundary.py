@@ -25,7 +25,7 @@ from robust_recourse.math.limits import Limits
 from robust_recourse.math.projections import weighted_cost
 from robust_recourse.sampling.oracle import Oracle
 
-__all__ = ["Boundary", "find_boundary"]
+__all__ = ["Boundary", "find_boundary", "nearest_segments"]
 
 _FIRST = 6  # nearest segments whose bisection gives the first incumbent
 _PICKS = 3  # contenders bisected in every later round
@@ -84,7 +84,7 @@ def find_boundary(
     while len(missing) and first < len(candidates):
         last = min(last, len(candidates))
         for part in np.array_split(missing, -(-len(missing) * (last - first) // _PAIRS)):
-            segments = _nearest_segments(x0[part], candidates, limits, first, last)
+            segments = nearest_segments(x0[part], candidates, limits, first, last)
             points, reached = _Search(oracle, segments, part).run(resolution)
             found.x[part[reached]] = points[reached]
             found.found[part[reached]] = True
@@ -179,7 +179,7 @@ class _ToCandidates(_Segments):
         return end
 
 
-def _nearest_segments(x0: FloatArray, candidates: FloatArray, limits: Limits, first: int, last: int) -> _ToCandidates:
+def nearest_segments(x0: FloatArray, candidates: FloatArray, limits: Limits, first: int, last: int) -> _ToCandidates:
     """Choose the candidates whose rank in cost, after the move into the action set, is in ``[first, last)``.
 
     A column that may only rise costs ``w [c - x]_+ = w (|c - x| + c - x) / 2``, so the costs are one L1 distance
