@@ -8,13 +8,14 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from robust_recourse._validation import check_choice
 from robust_recourse.bench import PROFILES, TARGETS, paper
-from robust_recourse.bench.cases import prepare
-from robust_recourse.bench.runner import run
-from robust_recourse.bench.spec import METHODS, Experiment, read_experiment
+from robust_recourse.bench.cases import Case, prepare
+from robust_recourse.bench.runner import make_method, model_memory, run
+from robust_recourse.bench.spec import Experiment, read_experiment
 from robust_recourse.bench.summary import accuracies, configurations, frontiers, hypervolumes
 from robust_recourse.datasets import available, load
 from robust_recourse.demo import longest_bend
@@ -158,8 +159,9 @@ def _missing() -> set[str]:
 def _lead(work: _Work) -> str:
     text = (
         "Refused people are told what to change; then the model is retrained on data that have shifted. Cost is the L1 "
-        "distance in the standardised space, current validity the share of recourses that the present model accepts, "
-        f"future validity the share of pairs of a recourse and a future model that agree. Profile: {work.profile}."
+        "distance in the standardised space, current validity the share of people whose recourse the present model "
+        "accepts, future validity the share of pairs of a person and a future model in which it does. Somebody without "
+        f"a recourse counts as not accepted, and not in the mean cost. Profile: {work.profile}."
     )
     if work.left_out:
         names = ", ".join(TITLES[name] for name in sorted(work.left_out))
@@ -241,7 +243,7 @@ def _pareto(work: _Work) -> list[Section]:
             paragraphs=[
                 "Hypervolume: the share of the rectangle between the ideal point (cost 0, validity 1) and the "
                 "reference point (reference cost, validity 0) that a method's frontier dominates. The reference cost "
-                "of a data set is the largest cost on the frontier of any method.",
+                "of a data set is 1.1 times the largest cost on the frontier of any method.",
             ],
             table=Table(shown.set_index("data set"), "Hypervolumes, and how many times larger that of RBR is"),
             downloads=[work.keep("hypervolumes", volumes)],
@@ -264,8 +266,8 @@ def _published(work: _Work) -> list[Section]:
             paragraphs=[
                 f"Synthetic data in their own units, half of the shifted data arrives, {setting.instances} people, "
                 f"{setting.future_models} future models from the same weights (the published code: 20 and 100). "
-                "Data and split are those of the published code, and so are the people wherever both networks refuse "
-                "them; its points come from a run with networks of its own. Seconds are per person."
+                "Data are those of the published code, and so are the people wherever both networks refuse them; its "
+                "networks are its own, and its present model has seen 640 rows, ours 800. Seconds are per person."
             ],
             table=Table(shown.set_index("method"), "Cost and future validity in the published code's setting"),
             downloads=[work.keep("published_points", table), *work.results("published")],
@@ -278,23 +280,27 @@ def _figure(target: str, heading: str, caption: str) -> Callable[[_Work], list[S
         from robust_recourse.report import figures
 
         experiment = work.experiment(target)
-        found, case = _explain(experiment)
-        recourse, columns = found[longest_bend(found)], case.encoding.columns
+        found, case = _explain(experiment, work.out / "cache")
+        shown, columns = longest_bend(found), case.encoding.columns
+        recourse = found[shown]
         if target == "figure1":
             figure = figures.illustration(recourse, case.model, columns=columns)
         else:
             figure = figures.worst_case(recourse, columns=columns)
         figure.savefig(work.out / f"{target}.png", dpi=150)
-        return [Section(heading, picture=Picture(f"{target}.png", caption))]
+        numbers = found.to_frame().rename(columns=dict(enumerate(columns))).assign(shown=np.arange(len(found)) == shown)
+        file = work.keep(target, numbers)
+        return [Section(heading, picture=Picture(f"{target}.png", caption), downloads=[file])]
 
     return section
 
 
-def _explain(experiment: Experiment) -> tuple[Recourses, Any]:
+def _explain(experiment: Experiment, cache: Path) -> tuple[Recourses, Case]:
     """Explain the people of an experiment of one data set and one configuration."""
-    case = prepare(experiment.datasets[0], experiment.setting, experiment.seeds[0])
-    (configuration,) = experiment.configurations
-    method = METHODS[configuration.method](case.model, random_state=case.seed, **configuration.parameters)
+    (name,), (seed,), (configuration,) = experiment.datasets, experiment.seeds, experiment.configurations
+    options, memory = experiment.options.get(name, {}), model_memory(cache)
+    case = prepare(name, experiment.setting, seed, options=options, memory=memory)
+    method = make_method(case, configuration)
     return method.fit(case.X_train).explain(case.instances), case
 
 

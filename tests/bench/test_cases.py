@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -177,3 +179,19 @@ def test_the_published_network_takes_whole_steps_and_decays():
     assert network.t_ == network.n_iter_ * 300  # one step for all rows an epoch
     assert (network.alpha, network.learning_rate_init) == (0.1, 0.001)
     assert network.score(X, X[:, 0] > X[:, 1]) > 0.95
+
+
+def test_the_encoding_is_learned_from_the_training_part_alone(toy_data):
+    case = prepare("toy", FAST, 0)
+    assert len(case.X_train) < len(toy_data.D1)
+    np.testing.assert_allclose(case.X_train[:, :2].mean(axis=0), 0.0, atol=1e-12)
+    np.testing.assert_allclose(case.X_train[:, :2].std(axis=0), 1.0)
+
+
+@pytest.mark.usefixtures("toy_data")
+@pytest.mark.parametrize("reseed", [True, False])
+def test_future_models_are_reseeded_as_the_setting_says(monkeypatch, reseed):
+    seen = {}
+    monkeypatch.setattr(cases, "arrival_models", lambda *_, **options: seen.update(options) or [])
+    prepare("toy", replace(FAST, reseed=reseed), 0)
+    assert seen["reseed"] == reseed

@@ -12,7 +12,7 @@ import pytest
 from robust_recourse.bench import runner
 from robust_recourse.bench.cases import prepare
 from robust_recourse.bench.runner import run
-from robust_recourse.bench.spec import read_experiment
+from robust_recourse.bench.spec import SpecError, read_experiment
 from robust_recourse.bench.summary import configurations
 from robust_recourse.metrics import future_validity
 
@@ -145,11 +145,96 @@ def test_seeds_are_runs_of_their_own(small, tmp_path):
     assert not np.array_equal(zero, one)
 
 
-def test_an_error_says_which_configuration_it_was(small, tmp_path):
+def test_an_error_says_which_configuration_it_was(small, tmp_path, monkeypatch):
+    def fail(*_):
+        raise RuntimeError("no")
+
+    monkeypatch.setattr("robust_recourse.methods.nearest.NearestAccepted.explain", fail)
+    with pytest.raises(RuntimeError, match="no") as caught:
+        run(small, tmp_path)
+    assert "NearestAccepted with {} on synthetic" in caught.value.__notes__[0]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"setting": {"future_models": 4}},
+        {"setting": {"arrival_share": 0.3}},
+        {"options": {"synthetic": {"random_state": 5}}},
+        {"versions": {"numpy": "other"}},
+        {"source": "other"},
+        {"hashes": {"file": "other"}},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("folds", [0, 2])
+def test_whatever_can_change_a_result_makes_it_run_again(small, tmp_path, monkeypatch, change, folds):
+    small = replace(small, folds=folds, methods=small.methods[1:])
+
+    def parts():
+        return {path.name for path in (tmp_path / "out" / "parts").iterdir()}
+
+    run(small, tmp_path / "out")
+    before = parts()
+    if "setting" in change:
+        small = replace(small, setting=replace(small.setting, **change["setting"]))
+    elif "options" in change:
+        small = replace(small, options=change["options"])
+    elif "hashes" in change:
+        load_rows = runner.load_rows
+        monkeypatch.setattr(runner, "load_rows", lambda *given: replace(load_rows(*given), hashes=change["hashes"]))
+    else:
+        ((name, value),) = change.items()
+        monkeypatch.setattr(runner, name, lambda: value)
+    run(small, tmp_path / "out")
+    assert len(parts()) == 2 * len(before)
+
+
+def test_a_method_gets_the_action_set_of_the_case(small):
+    case = prepare("synthetic", replace(small.setting, actions=True), 0)
+    method = runner.make_method(case, small.configurations[0])
+    assert method.actions is case.actions is not None
+    assert method.random_state == 0
+
+
+def test_a_bad_parameter_or_option_fails_before_any_work(small, tmp_path):
     bad = replace(small.methods[0], set={"delta_plus": -1.0}, grid={})
-    with pytest.raises(ValueError, match="delta_plus must be at least 0") as caught:
-        run(replace(small, methods=(bad,)), tmp_path)
-    assert "RobustBayesianRecourse with {'delta_plus': -1.0} on synthetic" in caught.value.__notes__[0]
+    with pytest.raises(
+        SpecError, match=r"RobustBayesianRecourse with \{'delta_plus': -1.0\}: delta_plus must be at least"
+    ):
+        run(replace(small, methods=(*small.methods, bad)), tmp_path)
+    with pytest.raises(ValueError, match=r"options of synthetic .*no option 'rowz'"):
+        run(replace(small, options={"synthetic": {"rowz": 3}}), tmp_path)
+    assert not list(tmp_path.glob("parts/*"))
+
+
+def test_folds_are_encoded_and_trained_without_the_rows_they_are_scored_on(small, tmp_path, monkeypatch):
+    seen = []
+    learn, make = runner.learn_encoding, runner.make_classifier
+
+    def spy_learn(data, rows, **options):
+        seen.append(("encoded", len(rows)))
+        return learn(data, rows, **options)
+
+    class Spy:
+        def __init__(self, model):
+            self.model = model
+
+        def fit(self, X, y):
+            seen.append(("trained", len(X)))
+            self.rows = {tuple(row) for row in X}
+            self.model.fit(X, y)
+            return self
+
+        def predict_proba(self, X):
+            assert not any(tuple(row) in self.rows for row in X)
+            seen.append(("scored", len(X)))
+            return self.model.predict_proba(X)
+
+    monkeypatch.setattr(runner, "learn_encoding", spy_learn)
+    monkeypatch.setattr(runner, "make_classifier", lambda *given: Spy(make(*given)))
+    run(replace(small, folds=4), tmp_path)
+    assert seen == [("encoded", 750), ("trained", 750), ("scored", 250)] * 8
 
 
 def test_folds_score_the_classifier_on_rows_it_has_not_seen(small, tmp_path):

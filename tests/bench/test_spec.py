@@ -80,6 +80,11 @@ def test_overrides_win_over_the_profile_and_the_profile_over_the_file(write):
         ("[0.0, 0.1]", "0.1", "grid.epsilon_0 must be a list"),
         ("[options.gmc]", "[options.mnist]", "unknown data set in options"),
         ("title", "title =", "Invalid"),
+        ('"ours"', "3", "name in .* must be a text"),
+        ("{ sigma = 0.1 }", "3", "set in .* must be a table"),
+        ("[options.gmc]\nrows = 100", "options = 3", "options must be tables"),
+        ('"Wachter"', '"Wachter"\n[[methods]]\nmethod = "Wachter"', "twice"),
+        ('"Wachter"', '"Wachter"\n[[methods]]\nname = "Wachter"\nmethod = "Wachter"', "configuration in common"),
     ],
 )
 def test_a_file_that_cannot_be_run_says_where_and_why(write, old, new, message):
@@ -87,6 +92,11 @@ def test_a_file_that_cannot_be_run_says_where_and_why(write, old, new, message):
     with pytest.raises(SpecError, match=message) as caught:
         read_experiment(write(SMALL.replace(old, new, 1)))
     assert "small.toml" in str(caught.value)
+
+
+def test_only_the_keys_of_a_table_that_are_given_are_replaced(write):
+    changed = read_experiment(write(SMALL), None, {"options": {"gmc": {"codes": "missing"}}})
+    assert changed.options == {"gmc": {"rows": 100, "codes": "missing"}}
 
 
 def test_nothing_to_run_and_unknown_profiles_raise(write):

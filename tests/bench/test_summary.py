@@ -51,13 +51,27 @@ def test_frontiers_and_hypervolumes_are_those_of_each_method():
     points = configurations(table)
     assert list(points["varied"]) == ["a 1", "a 2", "a 3", ""]
     assert list(frontiers(points)["varied"]) == ["a 1", "a 2", ""]
-    assert reference_costs(points) == {"synthetic": 4.0}
+    assert reference_costs(points) == pytest.approx({"synthetic": 4.4})
     volumes = hypervolumes(points).set_index("method")
-    assert volumes.loc["RBR", "future validity"] == pytest.approx((1 * 0.5 + 2 * 1.0) / 4)
-    assert volumes.loc["RBR", "current validity"] == pytest.approx(0.75)
+    assert volumes.loc["RBR", "future validity"] == pytest.approx((1 * 0.5 + 2.4 * 1.0) / 4.4)
+    assert volumes.loc["RBR", "current validity"] == pytest.approx(3.4 / 4.4)
     assert volumes.loc["RBR", "RBR / it, future validity"] == 1.0
-    assert volumes.loc["other", "future validity"] == 0.0
-    assert volumes.loc["other", "RBR / it, future validity"] == np.inf
+    assert volumes.loc["other", "future validity"] == pytest.approx(0.4 * 0.8 / 4.4)
+    assert volumes.loc["other", "RBR / it, future validity"] == pytest.approx(2.9 / 0.32)
+
+
+def test_nobody_helped_is_a_volume_of_zero():
+    table = pd.concat([results("RBR", {}, [np.nan], [0.0], [0.0]), results("free", {}, [0.0], [0.0], [0.5], "sba")])
+    points = configurations(table)
+    assert reference_costs(points) == {"synthetic": 1.0, "sba": 1.0}
+    volumes = hypervolumes(points).set_index("dataset")
+    assert volumes.loc["synthetic", "future validity"] == 0.0
+    assert volumes.loc["sba", "future validity"] == 0.5
+
+
+def test_the_reference_cost_counts_both_validities():
+    table = pd.concat([results("A", {"a": 1}, [1.0], [0.5], [0.9]), results("A", {"a": 2}, [3.0], [1.0], [0.8])])
+    assert reference_costs(configurations(table)) == pytest.approx({"synthetic": 3.3})
 
 
 def test_accuracies_are_means_and_deviations_over_folds():

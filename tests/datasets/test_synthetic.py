@@ -60,6 +60,11 @@ def test_the_same_points_get_new_labels_if_asked_for():
     np.testing.assert_array_equal(data.shared, np.arange(1000))
     assert 0.02 < (data.y1 != data.y2).mean() < 0.2
     np.testing.assert_array_equal(data.y1, data.X1["x2"] >= quartic(data.X1["x1"]))
+    # The published code: all first columns, all second ones, then noise for the second.
+    rng = np.random.RandomState(42)
+    x1, x2 = rng.uniform(-2, 4, 1000), rng.uniform(-2, 7, 1000)
+    np.testing.assert_array_equal(data.X2, np.stack([x1, x2], axis=1))
+    np.testing.assert_array_equal(data.y2, x2 + rng.normal(0, 1.0, 1000) >= quartic(x1))
     # NumPy's legacy generator is fixed for good.
     np.testing.assert_allclose(data.X1.iloc[0], [0.24724, -0.33381], atol=1e-5)
     with pytest.raises(ValueError, match="points must be one of 'new', 'same'"):

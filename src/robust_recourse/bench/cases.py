@@ -69,7 +69,10 @@ def load_rows(name: str, options: Mapping[str, Any], seed: int) -> Dataset:
     """Load a data set; the option ``rows`` keeps so many random rows of D1 and of D2."""
     given = dict(options)
     rows = given.pop("rows", None)
-    data = load(name, **given)
+    try:
+        data = load(name, **given)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"options of {name} (beside rows): {error}") from error
     if rows is None:
         return data
     most, rng = check_integer(rows, "rows", minimum=10), np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""The only reader and writer of result files.
+"""Reads and writes the results of an experiment.
 
 A result folder has one small file for every finished part of an experiment, written in one move so that a part is
 there or not, one table of all parts, and a provenance file.
@@ -10,7 +10,8 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ import pandas as pd
 
 from robust_recourse._validation import check_choice
 
-__all__ = ["FORMATS", "ResultFolder", "part_key"]
+__all__ = ["FORMATS", "ResultFolder", "part_key", "replacing", "write_atomically"]
 
 FORMATS = ("csv", "parquet")
 
@@ -64,8 +65,8 @@ class ResultFolder:
         if self._format == "csv":
             write_atomically(path, table.to_csv(index=False))
         else:
-            table.to_parquet(path.with_suffix(".part"), index=False)
-            os.replace(path.with_suffix(".part"), path)
+            with replacing(path) as written:
+                table.to_parquet(written, index=False)
         return path
 
     def read(self, keys: Sequence[str]) -> pd.DataFrame:
@@ -84,12 +85,19 @@ class ResultFolder:
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Write a file beside its place and move it there: whoever looks sees all of it or nothing."""
+    """Write a text file in one move."""
+    with replacing(path) as written:
+        written.write_text(text, encoding="utf-8", newline="")
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Give a file beside `path` to write to, and move it there at the end: whoever looks sees all of it or nothing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".")
+    os.close(handle)
     try:
-        with open(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
+        yield Path(name)
         Path(name).chmod(0o644)
         os.replace(name, path)
     except BaseException:

@@ -23,11 +23,12 @@ from robust_recourse.bench.cases import Case, load_rows, prepare
 from robust_recourse.bench.classifiers import make_classifier
 from robust_recourse.bench.encoding import learn_encoding
 from robust_recourse.bench.provenance import commit, source, versions
-from robust_recourse.bench.results import ResultFolder, part_key
-from robust_recourse.bench.spec import METHODS, Configuration, Experiment
+from robust_recourse.bench.results import ResultFolder, part_key, replacing
+from robust_recourse.bench.spec import METHODS, Configuration, Experiment, SpecError
+from robust_recourse.methods._base import RecourseMethod
 from robust_recourse.metrics import accepted_by, distances, future_validity
 
-__all__ = ["run"]
+__all__ = ["make_method", "model_memory", "run"]
 
 ResultTable = pd.DataFrame
 
@@ -70,6 +71,7 @@ def run(
         set, seed, half of the data and fold.
     """
     folder = ResultFolder(out, table_format)
+    _check(experiment)
     store = out / "cache" if cache is None else cache
     started, clock = datetime.now(UTC), time.perf_counter()
     hashes: dict[str, dict[str, str]] = {}
@@ -101,6 +103,22 @@ def run(
     return folder.read(keys)
 
 
+def model_memory(store: Path) -> Memory:
+    """Return the memory for trained models; other versions or other code have another."""
+    return Memory(store / part_key(versions(), source()), verbose=0)
+
+
+def _check(experiment: Experiment) -> None:
+    """Fail now, not in the middle of the work: every data set can be read, every parameter is in range."""
+    for name in experiment.datasets:
+        load_rows(name, experiment.options.get(name, {}), experiment.seeds[0])
+    for configuration in experiment.configurations:
+        try:
+            METHODS[configuration.method](None, **configuration.parameters)._check_parameters()
+        except (TypeError, ValueError, NotImplementedError) as error:
+            raise SpecError(f"{configuration.method} with {dict(configuration.parameters)}: {error}") from error
+
+
 def _finish(parts: list[_Part], folder: ResultFolder, description: str, n_jobs: int | None) -> int:
     missing = [part for part in parts if not folder.has(part.key)]
     parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
@@ -127,11 +145,11 @@ def _explaining(
     path = store / f"{case_key}.joblib"
     keys = [part_key(case_key, asdict(configuration)) for configuration in experiment.configurations]
     if not path.exists() and not all(map(folder.has, keys)):
-        memory = Memory(store, verbose=0)
+        memory = model_memory(store)
         options = experiment.options.get(name, {})
         case = prepare(name, experiment.setting, seed, options=options, memory=memory, n_jobs=n_jobs)
-        joblib.dump(case, path.with_suffix(".part"))
-        path.with_suffix(".part").replace(path)
+        with replacing(path) as written:
+            joblib.dump(case, written)
     for key, configuration in zip(keys, experiment.configurations, strict=True):
         yield _Part(key, _explain, (path, configuration))
 
@@ -142,12 +160,17 @@ def _case(path: Path) -> Case:
     return case
 
 
+def make_method(case: Case, configuration: Configuration) -> RecourseMethod:
+    """Return the method of a configuration for the model of a case."""
+    return METHODS[configuration.method](
+        case.model, actions=case.actions, random_state=case.seed, **configuration.parameters
+    )
+
+
 def _explain(path: Path, configuration: Configuration) -> pd.DataFrame:
     """Explain the instances of a case with one configuration, and score what comes out."""
     case = _case(path)
-    method = METHODS[configuration.method](
-        case.model, actions=case.actions, random_state=case.seed, **configuration.parameters
-    )
+    method = make_method(case, configuration)
     try:
         method.fit(case.X_train)
         start = time.perf_counter()

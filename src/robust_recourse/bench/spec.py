@@ -85,7 +85,7 @@ class Setting:
     future_models, instances : int
         Number of future models, and the largest number of refused rows that are explained.
     reseed : bool
-        Whether every future model starts from weights of its own; otherwise from those of the present model.
+        Whether every future model is initialised anew; otherwise as the present model was, from the same seed.
     standardise : bool
         Whether numbers are standardised by the training part; otherwise they stay as they are.
     actions : bool
@@ -173,18 +173,27 @@ def read_experiment(path: Path, profile: str | None = None, overrides: Mapping[s
         profiles = content.pop("profiles", {})
         if profile is not None and profile not in profiles:
             raise ValueError(f"there is no profile {profile!r}; there are {', '.join(map(repr, profiles)) or 'none'}")
-        content |= profiles.get(profile, {}) if profile is not None else {}
-        content |= overrides or {}
-        return _experiment(content)
+        content = _merged(content, profiles.get(profile, {}) if profile is not None else {})
+        return _experiment(_merged(content, overrides or {}))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, TypeError, ValueError) as error:
         raise SpecError(f"{path}: {error}") from error
+
+
+def _merged(content: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Replace keys; of tables within tables only the keys that are given."""
+    merged = dict(content)
+    for key, value in changes.items():
+        both = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
+        merged[key] = _merged(merged[key], value) if both else value
+    return merged
 
 
 def _experiment(content: dict[str, Any]) -> Experiment:
     names = [entry.name for entry in fields(Setting)]
     setting = replace(Setting(), **{name: content.pop(name) for name in names if name in content})
     setting.check()
-    methods = tuple(_method_grid(entry) for entry in content.pop("methods", []))
+    methods = tuple(_method_grid(entry) for entry in _listed(content, "methods"))
+    content.pop("methods", None)
     known = {entry.name for entry in fields(Experiment)}
     _only(content, known - {"setting", "methods"} | {*names, "methods"}, "key")
     if not isinstance(content.get("title"), str):
@@ -193,6 +202,8 @@ def _experiment(content: dict[str, Any]) -> Experiment:
     for name in datasets:
         check_choice(name, "datasets", NAMES)
     options = content.get("options", {})
+    if not isinstance(options, Mapping) or not all(isinstance(value, Mapping) for value in options.values()):
+        raise TypeError(f"options must be tables, one for each data set, got {options!r}")
     _only(options, set(NAMES), "data set in options")
     experiment = Experiment(
         title=content["title"],
@@ -203,6 +214,9 @@ def _experiment(content: dict[str, Any]) -> Experiment:
         options=options,
         methods=methods,
     )
+    twice = {repr(c) for c in experiment.configurations}
+    if len(twice) < len(experiment.configurations):
+        raise ValueError("two [[methods]] have a configuration in common: give them different names or variants")
     if not experiment.datasets:
         raise ValueError("datasets is missing or empty")
     if experiment.folds == 1:
@@ -216,13 +230,20 @@ def _listed(content: Mapping[str, Any], name: str) -> list[Any]:
     value = content.get(name, [])
     if not isinstance(value, list | tuple):
         raise TypeError(f"{name} must be a list, got {value!r}")
-    if len(set(value)) < len(value):
+    if any(entry in value[:k] for k, entry in enumerate(value)):
         raise ValueError(f"{name} has an entry twice: {value!r}")
     return list(value)
 
 
 def _method_grid(entry: Mapping[str, Any]) -> MethodGrid:
+    if not isinstance(entry, Mapping):
+        raise TypeError(f"methods must be tables, [[methods]], got {entry!r}")
     _only(entry, {item.name for item in fields(MethodGrid)}, "key in [[methods]]")
+    for part, kind in (("name", str), ("variant", str), ("set", Mapping), ("grid", Mapping)):
+        if not isinstance(entry.get(part, kind() if kind is str else {}), kind):
+            raise TypeError(
+                f"{part} in [[methods]] must be a {'text' if kind is str else 'table'}, got {entry[part]!r}"
+            )
     method = check_choice(entry.get("method", ""), "method", tuple(METHODS))
     grid = MethodGrid(**entry)
     parameters = set(inspect.signature(METHODS[method]).parameters) - _GIVEN

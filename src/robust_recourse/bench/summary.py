@@ -12,6 +12,7 @@ from robust_recourse.metrics import hypervolume, pareto_frontier
 __all__ = ["accuracies", "configurations", "frontiers", "hypervolumes", "reference_costs"]
 
 VALIDITIES = ("current validity", "future validity")
+_MARGIN = 1.1  # so that the dearest point counts too
 _CONFIGURATION = ["dataset", "method", "variant", "parameters"]
 
 
@@ -44,7 +45,7 @@ def _varied(table: pd.DataFrame) -> list[str]:
 
 def frontiers(points: pd.DataFrame, validity: str = "future validity") -> pd.DataFrame:
     """Keep the configurations on the Pareto frontier of each data set and method, by increasing cost."""
-    kept = [
+    kept = [points.iloc[:0]] + [
         group.iloc[pareto_frontier(group["cost"], group[validity])]
         for _, group in points.groupby(["dataset", "method"], sort=False)
     ]
@@ -52,15 +53,20 @@ def frontiers(points: pd.DataFrame, validity: str = "future validity") -> pd.Dat
 
 
 def reference_costs(points: pd.DataFrame) -> dict[str, float]:
-    """Return for each data set the largest cost on the frontier of any method: where the reference point lies."""
+    """Return for each data set 1.1 times the largest cost on the frontier of any method: where the reference lies.
+
+    A data set without a recourse, or whose recourses cost nothing, has the reference cost 1.
+    """
     ends = pd.concat([frontiers(points, validity) for validity in VALIDITIES])
-    return {str(name): float(cost) for name, cost in ends.groupby("dataset", sort=False)["cost"].max().items()}
+    largest = ends.groupby("dataset", sort=False)["cost"].max()
+    return {str(name): _MARGIN * float(largest.get(name, 0.0)) or 1.0 for name in points["dataset"].unique()}
 
 
 def hypervolumes(points: pd.DataFrame, ours: str = "RBR") -> pd.DataFrame:
     """Return the hypervolume of each method's frontier, and the ratio of ours to it.
 
-    The reference point of a data set is (largest cost on the frontier of any method, validity 0), the same for all.
+    The reference point of a data set is (1.1 times the largest cost on the frontier of any method, validity 0), the
+    same for all.
     """
     references = reference_costs(points)
     rows = []
@@ -71,7 +77,7 @@ def hypervolumes(points: pd.DataFrame, ours: str = "RBR") -> pd.DataFrame:
     table = pd.DataFrame(rows)
     mine = table[table["method"] == ours].set_index("dataset")
     for validity in VALIDITIES:
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):
             table[f"{ours} / it, {validity}"] = table["dataset"].map(mine[validity]) / table[validity]
     return table
 

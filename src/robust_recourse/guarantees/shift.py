@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import joblib
 import numpy as np
 from joblib import Memory, Parallel, delayed
 from numpy.typing import ArrayLike
@@ -71,14 +72,20 @@ def arrival_models(
             )
     n_arriving = max(1, round(share * len(X_new)))
     seed = check_seed(random_state)
-    train = _refit if memory is None else memory.cache(_refit)
     data = np.concatenate([X, X_new]), np.concatenate([y, y_new])
+    # Hashed here, once: a process that shares an array with others would hash it differently.
+    train = _refit if memory is None else memory.cache(_refit, ignore=["X", "y"])
+    content = "" if memory is None else joblib.hash(data)
     parallel = Parallel(n_jobs=n_jobs, return_as="generator")
-    models = parallel(delayed(train)(estimator, *data, len(X), n_arriving, seed, k, reseed) for k in range(n_models))
+    models = parallel(
+        delayed(train)(estimator, *data, content, len(X), n_arriving, seed, k, reseed) for k in range(n_models)
+    )
     return list(track(models, "retraining", n_models))
 
 
-def _refit(estimator: Any, X: Any, y: Any, n_present: int, n_arriving: int, seed: int, k: int, reseed: bool) -> Any:
+def _refit(
+    estimator: Any, X: Any, y: Any, _content: str, n_present: int, n_arriving: int, seed: int, k: int, reseed: bool
+) -> Any:
     """Train the `k`-th future model on the first `n_present` rows and `n_arriving` of the others."""
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(k,)))
     arrived = n_present + rng.choice(len(X) - n_present, n_arriving, replace=False)

@@ -46,7 +46,7 @@ def _volumes(title: str, here: pd.Series[float], ours: str) -> str:
         if larger.empty
         else f"the frontier of {ours} is smaller than that of {' and '.join(map(str, larger.index))}"
     )
-    return f"{title}: {verdict} (hypervolume {here[ours]:.3f}; {sizes})."
+    return f"{title}: {verdict} (hypervolume {here[ours]:.3f}{'; ' * bool(sizes)}{sizes})."
 
 
 def _same_validity(method: str, other: pd.DataFrame, mine: pd.DataFrame, ours: str) -> str:
