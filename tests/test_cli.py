@@ -1,3 +1,4 @@
+import json
 import sys
 
 import numpy as np
@@ -60,3 +61,21 @@ def test_the_version(capsys):
         main(["--version"])
     assert caught.value.code == 0
     assert capsys.readouterr().out.strip() == f"robust-recourse {__version__}"
+
+
+def test_repeated_overrides_add_up_and_names_are_not_markup(tmp_path, capsys):
+    path = tmp_path / "small.toml"
+    path.write_text(
+        'title = "[b]"\ndatasets = ["synthetic"]\nclassifier = "logistic regression"\nfuture_models = 1\ninstances = 3\n'
+        '[[methods]]\nmethod = "NearestAccepted"\nname = "[/b]"\n',
+        encoding="utf-8",
+    )
+    sets = ["--set", "options.synthetic.n_samples=300", "--set", "options.synthetic.rows=200"]
+    assert main(["experiment", str(path), "--out", str(tmp_path / "out"), "--jobs", "1", *sets]) == 0
+    printed = capsys.readouterr().out
+    assert "[/b]" in printed
+    assert "[b]" in printed
+    facts = json.loads((tmp_path / "out" / "provenance.json").read_text(encoding="utf-8"))
+    assert facts["experiment"]["options"] == {"synthetic": {"n_samples": 300, "rows": 200}}
+    assert main(["experiment", str(path), "--set", "instances"]) == 2
+    assert "--set instances" in capsys.readouterr().err

@@ -87,6 +87,12 @@ def test_a_reference_point_that_means_nothing_raises(reference):
         hypervolume([1.0], [1.0], reference)
 
 
+@pytest.mark.parametrize(("cost", "validity"), [(-1.0, 0.5), (1.0, 1.5), (1.0, -0.1)])
+def test_impossible_points_have_no_volume(cost, validity):
+    with pytest.raises(ValueError, match="must not be negative"):
+        hypervolume([cost], [validity], (2.0, 0.0))
+
+
 def test_points_must_be_pairs():
     with pytest.raises(ValueError, match="same length"):
         pareto_frontier([1.0], [1.0, 2.0])

@@ -129,7 +129,9 @@ def comparison(others):
 
 def test_the_reading_says_who_is_ahead_and_what_validity_costs():
     (better,) = comparison([("other", 3.0, 0.9), ("other", 2.5, 0.7)])
-    assert better.startswith("SBA: the frontier of RBR is the largest (hypervolume 0.600; other 0.500).")
+    assert better.startswith(
+        "SBA: in future validity the frontier of RBR is the largest (hypervolume 0.600; other 0.500)."
+    )
     assert "other reaches at most 0.900 of the future models, at cost 3.00; for that RBR needs 2.00." in better
     (worse,) = comparison([("other", 0.5, 0.99)])
     assert "the frontier of RBR is smaller than that of other" in worse

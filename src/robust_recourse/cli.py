@@ -91,7 +91,9 @@ def _add_reproduce(commands: Commands) -> None:
     reproduce.add_argument(
         "--profile", choices=PROFILES, default="quick", help="fewer models and people, or the paper's (default: quick)"
     )
-    reproduce.add_argument("--datasets", nargs="+", metavar="NAME", help="data sets (default: those that are there)")
+    reproduce.add_argument(
+        "--datasets", nargs="+", metavar="NAME", help="data sets of table1 and pareto (default: those that are there)"
+    )
     reproduce.add_argument("--out", type=Path, help="folder to write to (default: reproduction-PROFILE)")
     _add_running(reproduce)
     reproduce.set_defaults(run=_reproduce)
@@ -207,10 +209,12 @@ def _experiment(arguments: argparse.Namespace) -> int:
 
 
 def _overrides(pairs: Sequence[str]) -> dict[str, Any]:
+    from robust_recourse.bench.spec import merged
+
     values: dict[str, Any] = {}
     for pair in pairs:
         try:
-            values |= tomllib.loads(pair)
+            values = merged(values, tomllib.loads(pair))
         except tomllib.TOMLDecodeError as error:
             raise ValueError(
                 f"--set {pair}: write KEY=VALUE, with VALUE as in TOML (text in quotes): {error}"
@@ -222,12 +226,13 @@ def _print_table(frame: pd.DataFrame, title: str) -> None:
     from pandas.api.types import is_numeric_dtype
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table(title=title, title_justify="left")
+    table = Table(title=Text(title), title_justify="left")
     for column in frame.columns:
         table.add_column(str(column), justify="right" if is_numeric_dtype(frame[column]) else "left", overflow="fold")
     for row in frame.itertuples(index=False):
-        table.add_row(*(_cell(value) for value in row))
+        table.add_row(*(Text(_cell(value)) for value in row))
     Console().print(table)
 
 

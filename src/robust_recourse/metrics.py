@@ -135,6 +135,8 @@ def hypervolume(cost: ArrayLike, validity: ArrayLike, reference: tuple[float, fl
     if least == 1.0:
         raise ValueError("reference[1] must be below 1, got 1.")
     costs, validities = _points(cost, validity)
+    if (costs < 0.0).any() or (validities < 0.0).any() or (validities > 1.0).any():
+        raise ValueError("cost must not be negative, and validity must be in [0, 1].")
     frontier = pareto_frontier(costs, validities)
     frontier = frontier[(costs[frontier] <= most) & (validities[frontier] > least)]
     widths = np.diff(np.append(costs[frontier], most))

@@ -195,3 +195,21 @@ def test_future_models_are_reseeded_as_the_setting_says(monkeypatch, reseed):
     monkeypatch.setattr(cases, "arrival_models", lambda *_, **options: seen.update(options) or [])
     prepare("toy", replace(FAST, reseed=reseed), 0)
     assert seen["reseed"] == reseed
+
+
+@pytest.mark.parametrize("name", ["network", "published network"])
+def test_an_interrupt_ends_training_and_leaves_no_half_network(name, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sklearn.neural_network.MLPClassifier._backprop", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        make_classifier(name, 0).fit(X, X[:, 0] > 0)
+
+
+def test_the_people_of_a_sample_have_their_numbers_in_the_whole(toy_data):
+    case = prepare("toy", FAST, 0, options={"rows": 200})
+    np.testing.assert_array_equal(case.encoding.encode(toy_data.X1.loc[case.rows]), case.instances)

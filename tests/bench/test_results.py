@@ -69,3 +69,31 @@ def test_the_fingerprint_follows_the_code_that_computes_and_not_what_shows(tmp_p
     assert source.__wrapped__() == first
     (package / "metrics.py").write_text("a = 2", encoding="utf-8")
     assert source.__wrapped__() != first
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: text[:-9],
+        lambda text: text[: text.index("\n") + 1],
+        lambda _: "",
+        lambda text: text.replace("3", "5"),
+    ],
+)
+def test_a_damaged_part_counts_as_missing(tmp_path, damage):
+    folder = ResultFolder(tmp_path)
+    folder.write_part("a", ROWS)
+    path = tmp_path / "parts" / "a.csv"
+    path.write_text(damage(path.read_text(encoding="utf-8")), encoding="utf-8")
+    assert not folder.has("a")
+    with pytest.raises(ValueError, match=r"a\.csv is damaged"):
+        folder.read(["a"])
+    folder.write_part("a", ROWS)
+    assert folder.has("a")
+
+
+def test_names_that_look_like_numbers_stay_texts(tmp_path):
+    folder = ResultFolder(tmp_path)
+    folder.write_part("a", ROWS.assign(method="01", variant="1"))
+    assert list(folder.read(["a"])["method"]) == ["01", "01"]
+    assert list(folder.read(["a"])["variant"]) == ["1", "1"]

@@ -244,3 +244,17 @@ def test_folds_score_the_classifier_on_rows_it_has_not_seen(small, tmp_path):
     assert table["auc"].between(0.6, 1.0).all()
     assert len(table["accuracy"].unique()) > 3
     pd.testing.assert_frame_equal(run(replace(small, folds=3), tmp_path), table)
+
+
+def test_a_damaged_case_is_made_again(small, tmp_path):
+    whole = run(small, tmp_path)
+    (case,) = (tmp_path / "cache").glob("*.joblib")
+    case.write_bytes(case.read_bytes()[:100])
+    next((tmp_path / "parts").iterdir()).unlink()
+    runner._case.cache_clear()
+    pd.testing.assert_frame_equal(without_times(run(small, tmp_path)), without_times(whole))
+
+
+def test_more_folds_than_rows_of_a_class_are_refused(small, tmp_path):
+    with pytest.raises(SpecError, match="synthetic has a class with .* too few for 400 folds"):
+        run(replace(small, folds=400), tmp_path)

@@ -323,3 +323,17 @@ def test_a_slope_made_of_rounding_errors_is_none(linear_model, square):
     assert "next to no slope" in found.reason[0]
     assert np.isnan(found.cost[0])
     assert found.cost[1] < 10.0
+
+
+@pytest.mark.parametrize("surrogate", ["lime", "limels"])
+def test_a_model_may_write_into_what_it_is_given(linear_model, square, surrogate):
+    def careless(X):
+        answer = linear_model(X)
+        X[:] = 0.0
+        return answer
+
+    rows = square[linear_model(square) == 0][:5]
+    careful, found = (
+        ROAR(m, surrogate=surrogate, random_state=0).fit(square).explain(rows) for m in (linear_model, careless)
+    )
+    np.testing.assert_array_equal(found.x, careful.x)

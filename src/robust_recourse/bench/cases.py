@@ -41,7 +41,7 @@ class Case:
     instances : ndarray of shape (m, p)
         Refused rows.
     rows : ndarray of int, shape (m,)
-        Their positions in D1.
+        Their numbers in D1, also if only a sample of D1 is used.
     held_out : ndarray of bool, shape (m,)
         Whether each is of the part that did not train the present model.
     encoding : Encoding
@@ -72,7 +72,7 @@ def load_rows(name: str, options: Mapping[str, Any], seed: int) -> Dataset:
     try:
         data = load(name, **given)
     except (TypeError, ValueError) as error:
-        raise type(error)(f"options of {name} (beside rows): {error}") from error
+        raise ValueError(f"options of {name} (beside rows): {error}") from error
     if rows is None:
         return data
     most, rng = check_integer(rows, "rows", minimum=10), np.random.default_rng(seed)
@@ -152,7 +152,7 @@ def prepare(
         model=model,
         future=future,
         instances=X1[chosen],
-        rows=chosen,
+        rows=data.D1.index.to_numpy()[chosen],
         held_out=np.isin(chosen, test),
         encoding=encoding,
         actions=encoding.actions(data.actions) if setting.actions else None,

@@ -75,4 +75,9 @@ def make_classifier(name: str, seed: int) -> Any:
 def _quietly(fit: Callable[[Any, Any], Any], X: Any, y: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return fit(X, y)
+        # scikit-learn ends training at an interrupt as if all were well; half a network must not be kept.
+        warnings.filterwarnings("error", "Training interrupted")
+        try:
+            return fit(X, y)
+        except UserWarning as interrupted:
+            raise KeyboardInterrupt from interrupted

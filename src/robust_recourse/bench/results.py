@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ __all__ = ["FORMATS", "ResultFolder", "part_key", "replacing", "write_atomically
 
 FORMATS = ("csv", "parquet")
 
+_TEXTS = dict.fromkeys(("dataset", "method", "variant", "parameters", "status", "classifier", "data"), str)
 _MISSING = "nan"  # in parts, so that an empty text stays one
 
 
@@ -51,12 +53,16 @@ class ResultFolder:
         self.path, self._format = path, table_format
 
     def has(self, key: str) -> bool:
-        """Whether a part is finished."""
-        return self._part(key).exists()
+        """Whether a part is finished and whole; one that is damaged is not."""
+        try:
+            return _content(self._part(key)) is not None
+        except (OSError, UnicodeDecodeError):
+            return False
 
     def write_part(self, key: str, rows: pd.DataFrame) -> None:
         """Keep a finished part."""
-        write_atomically(self._part(key), rows.to_csv(index=False, na_rep=_MISSING))
+        text = rows.to_csv(index=False, na_rep=_MISSING)
+        write_atomically(self._part(key), f"{_digest(text)}\n{text}")
 
     def write_table(self, keys: Sequence[str]) -> Path:
         """Join finished parts to one table, in the given order, and return its path."""
@@ -71,7 +77,12 @@ class ResultFolder:
 
     def read(self, keys: Sequence[str]) -> pd.DataFrame:
         """Read finished parts into one table."""
-        parts = [pd.read_csv(self._part(key), keep_default_na=False, na_values=[_MISSING]) for key in keys]
+        parts = []
+        for key in keys:
+            text = _content(self._part(key))
+            if text is None:
+                raise ValueError(f"{self._part(key)} is damaged: remove it and run again.")
+            parts.append(pd.read_csv(StringIO(text), keep_default_na=False, na_values=[_MISSING], dtype=_TEXTS))
         return pd.concat(parts, ignore_index=True)
 
     def write_provenance(self, facts: Mapping[str, Any]) -> Path:
@@ -82,6 +93,17 @@ class ResultFolder:
 
     def _part(self, key: str) -> Path:
         return self.path / "parts" / f"{key}.csv"
+
+
+def _content(path: Path) -> str | None:
+    """Return the rows of a part as text; None if they are not what was written."""
+    with path.open(encoding="utf-8", newline="") as file:
+        digest, _, text = file.read().partition("\n")
+    return text if digest == _digest(text) else None
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
 
 
 def write_atomically(path: Path, text: str) -> None:

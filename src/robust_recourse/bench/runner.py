@@ -111,7 +111,13 @@ def model_memory(store: Path) -> Memory:
 def _check(experiment: Experiment) -> None:
     """Fail now, not in the middle of the work: every data set can be read, every parameter is in range."""
     for name in experiment.datasets:
-        load_rows(name, experiment.options.get(name, {}), experiment.seeds[0])
+        data = load_rows(name, experiment.options.get(name, {}), experiment.seeds[0])
+        fewest = min(np.bincount(y, minlength=2).min() for y in (data.y1, data.y2))
+        if fewest < max(experiment.folds, 2):
+            raise SpecError(
+                f"{name} has a class with {fewest} rows, too few for {experiment.folds or 'a split in two'}"
+                f"{' folds' * bool(experiment.folds)}. Use more rows, or fewer folds."
+            )
     for configuration in experiment.configurations:
         try:
             METHODS[configuration.method](None, **configuration.parameters)._check_parameters()
@@ -144,7 +150,7 @@ def _explaining(
     case_key = part_key("case", facts, asdict(experiment.setting))
     path = store / f"{case_key}.joblib"
     keys = [part_key(case_key, asdict(configuration)) for configuration in experiment.configurations]
-    if not path.exists() and not all(map(folder.has, keys)):
+    if not all(map(folder.has, keys)) and not _readable(path):
         memory = model_memory(store)
         options = experiment.options.get(name, {})
         case = prepare(name, experiment.setting, seed, options=options, memory=memory, n_jobs=n_jobs)
@@ -152,6 +158,15 @@ def _explaining(
             joblib.dump(case, written)
     for key, configuration in zip(keys, experiment.configurations, strict=True):
         yield _Part(key, _explain, (path, configuration))
+
+
+def _readable(path: Path) -> bool:
+    """Whether a case is there and whole."""
+    try:
+        _case(path)
+    except Exception:  # a damaged file may raise anything
+        return False
+    return True
 
 
 @lru_cache(maxsize=1)

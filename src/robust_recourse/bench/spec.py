@@ -173,19 +173,19 @@ def read_experiment(path: Path, profile: str | None = None, overrides: Mapping[s
         profiles = content.pop("profiles", {})
         if profile is not None and profile not in profiles:
             raise ValueError(f"there is no profile {profile!r}; there are {', '.join(map(repr, profiles)) or 'none'}")
-        content = _merged(content, profiles.get(profile, {}) if profile is not None else {})
-        return _experiment(_merged(content, overrides or {}))
+        content = merged(content, profiles.get(profile, {}) if profile is not None else {})
+        return _experiment(merged(content, overrides or {}))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, TypeError, ValueError) as error:
         raise SpecError(f"{path}: {error}") from error
 
 
-def _merged(content: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+def merged(content: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """Replace keys; of tables within tables only the keys that are given."""
-    merged = dict(content)
+    changed = dict(content)
     for key, value in changes.items():
-        both = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
-        merged[key] = _merged(merged[key], value) if both else value
-    return merged
+        both = isinstance(value, Mapping) and isinstance(changed.get(key), Mapping)
+        changed[key] = merged(changed[key], value) if both else value
+    return changed
 
 
 def _experiment(content: dict[str, Any]) -> Experiment:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import platformdirs
 
+from robust_recourse._validation import check_flag
 from robust_recourse.datasets.sources import Source
 
 __all__ = ["DATA_VARIABLE", "DatasetError", "Found", "cache_folder", "data_folders", "find", "mismatch", "read"]
@@ -80,7 +81,7 @@ def read(source: Source, *, check_hash: bool = True) -> Found:
         content = gzip.decompress(raw) if path.suffix == ".gz" else raw
     except (OSError, EOFError, zlib.error) as error:
         raise DatasetError(f"{path} cannot be uncompressed (truncated?): {error}. {_replace(source, path)}.") from error
-    if check_hash and (problem := mismatch(content, source)):
+    if check_flag(check_hash, "check_hash") and (problem := mismatch(content, source)):
         raise DatasetError(f"{path} {problem}. {_replace(source, path)}.")
     return Found(path, content, _sha256(content))
 

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from robust_recourse._validation import check_choice
+from robust_recourse._validation import check_choice, check_flag
 from robust_recourse.actions import ActionSet
 from robust_recourse.datasets.base import Dataset, Kind
 from robust_recourse.datasets.files import Found, read
@@ -74,6 +74,7 @@ def load_sba(*, leak: bool = True, present: Literal["early", "late"] = "early", 
     check_choice(present, "present", ("early", "late"))
     (source,) = SOURCES["sba"]
     file = read(source, check_hash=check_hash)
+    check_flag(leak, "leak")
     kinds = {column: kind for column, kind in KINDS.items() if leak or column != LEAK}
     text = read_text(file, [*kinds, LABEL, YEAR], separator=",")
     table = pd.DataFrame({column: _decode(text[column], kind, file) for column, kind in kinds.items()})

@@ -131,7 +131,8 @@ def ask(oracle: Oracle, probabilities: Probabilities, samples: Samples, owners: 
     # One instance at a time: the last bits of a network's answer depend on the shape of the batch.
     for i, owner in enumerate(owners):
         each = np.full(n, owner)
-        found[i] = probabilities(oracle.embed(samples.points[i], each), rows[each])
+        # A copy: a model may write into what it is given.
+        found[i] = probabilities(oracle.embed(samples.points[i].copy(), each), rows[each])
     oracle.n_queries[owners] += n
     return found
 

@@ -42,9 +42,9 @@ def _volumes(title: str, here: pd.Series[float], ours: str) -> str:
     larger = others[others > here[ours]]
     sizes = ", ".join(f"{method} {size:.3f}" for method, size in others.items())
     verdict = (
-        f"the frontier of {ours} is the largest"
+        f"in future validity the frontier of {ours} is the largest"
         if larger.empty
-        else f"the frontier of {ours} is smaller than that of {' and '.join(map(str, larger.index))}"
+        else f"in future validity the frontier of {ours} is smaller than that of {' and '.join(map(str, larger.index))}"
     )
     return f"{title}: {verdict} (hypervolume {here[ours]:.3f}{'; ' * bool(sizes)}{sizes})."
 
