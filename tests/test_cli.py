@@ -66,7 +66,7 @@ def test_the_version(capsys):
 def test_repeated_overrides_add_up_and_names_are_not_markup(tmp_path, capsys):
     path = tmp_path / "small.toml"
     path.write_text(
-        'title = "[b]"\ndatasets = ["synthetic"]\nclassifier = "logistic regression"\nfuture_models = 1\ninstances = 3\n'
+        'title = "[b]"\ndatasets = ["synthetic"]\nclassifier = "logistic regression"\nfuture_models = 1\n'
         '[[methods]]\nmethod = "NearestAccepted"\nname = "[/b]"\n',
         encoding="utf-8",
     )

@@ -256,5 +256,5 @@ def test_a_damaged_case_is_made_again(small, tmp_path):
 
 
 def test_more_folds_than_rows_of_a_class_are_refused(small, tmp_path):
-    with pytest.raises(SpecError, match="synthetic has a class with .* too few for 400 folds"):
+    with pytest.raises(SpecError, match=r"synthetic has a class with .* too few for 400 folds"):
         run(replace(small, folds=400), tmp_path)

@@ -26,6 +26,7 @@ SOLVERS: tuple[Solver, ...] = get_args(Solver)
 _ROUNDINGS = (0.3, 0.03, 0.003)  # of the kinks, in units of the smoothing
 _EVALUATIONS, _POLISHING = 100, 10  # of the odds: in all, and after descents on rounded odds
 _TIPS = 64  # samples tried as starts where the odds have kinks
+_TRIALS = 1024  # of them at once, for all instances together
 _TINY = 1e-300
 
 _INNER: dict[Solver, Inner] = {"exact": "table", "first-order": "first-order"}
@@ -208,11 +209,13 @@ def _minimise(problem: Problem, group: IntArray, solver: Solver, scales: Scales)
     kinked = solver == "exact" and pessimistic_table(scales.epsilon_1 / scales.sigma, x.shape[1]).kinked
     smooth = np.zeros(len(x), dtype=bool)
     if kinked:
-        for end in (x, _best_sample(problem, group, objective, projection)):
-            for rounding in _ROUNDINGS:
-                rounded = _objective(problem.around, group, solver, scales, rounding)
-                end, _, done, *_ = minimise(rounded, projection, end, length=scales.sigma)
-            smooth = np.where(offer(end), done, smooth)
+        twice = np.tile(np.arange(len(group)), 2)  # both starts of every instance, together
+        ends = np.concatenate([x, _best_sample(problem, group, objective, projection)])
+        for rounding in _ROUNDINGS:
+            rounded = _objective(problem.around, group, solver, scales, rounding).take(twice)
+            ends, _, done, *_ = minimise(rounded, lambda y, rows: projection(y, twice[rows]), ends, length=scales.sigma)
+        for end, settled in zip(np.split(ends, 2), np.split(done, 2), strict=True):
+            smooth = np.where(offer(end), settled, smooth)
     most = _POLISHING if kinked else _EVALUATIONS
     last = minimise(objective, projection, x, length=scales.sigma, first=odds, max_evaluations=most)
     return Descent(
@@ -244,9 +247,14 @@ def _best_sample(
     samples = problem.around.samples
     chosen = np.unique(np.linspace(0, samples.shape[1] - 1, _TIPS).astype(int))
     best, least = problem.boundary[group], np.full(len(group), np.inf)
-    for k in chosen:
-        point = projection(samples[group, k], np.arange(len(group)))
-        value = objective(point).value
+    # Several samples at a time where there are few instances: every call has its overhead.
+    for some in np.array_split(chosen, -(-len(chosen) * len(group) // _TRIALS)):
+        rows = np.tile(np.arange(len(group)), len(some))
+        points = projection(samples[group][:, some].swapaxes(0, 1).reshape(len(rows), -1), rows)
+        values = objective.take(rows)(points).value.reshape(len(some), -1)
+        first = values.argmin(axis=0)
+        point = points.reshape(len(some), len(group), -1)[first, np.arange(len(group))]
+        value = values[first, np.arange(len(group))]
         better = value < least
         best, least = np.where(better[:, None], point, best), np.where(better, value, least)
     return best
