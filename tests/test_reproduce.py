@@ -99,6 +99,11 @@ def test_the_command_prints_tables_and_the_page(small, capsys):
     assert results.groupby(["method", "parameters"]).size().eq(3).all()
 
 
+def test_a_data_set_that_is_named_twice_counts_once(small):
+    once, twice = (reproduce(["pareto"], small, datasets=["synthetic"] * n).tables["configurations"] for n in (1, 2))
+    pd.testing.assert_frame_equal(once, twice)
+
+
 def test_wrong_targets_and_profiles_raise(small):
     with pytest.raises(ValueError, match="target must be one of"):
         reproduce(["table2"], small)

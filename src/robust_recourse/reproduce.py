@@ -139,7 +139,7 @@ def reproduce(
     for name in datasets or ():
         load(name)  # what cannot be read fails now, not after the long work
     out.mkdir(parents=True, exist_ok=True)
-    work = _Work(out, profile, None if datasets is None else tuple(datasets), n_jobs, table_format)
+    work = _Work(out, profile, None if datasets is None else tuple(dict.fromkeys(datasets)), n_jobs, table_format)
     sections = [section for target in TARGETS if target in targets for section in _SECTIONS[target](work)]
     page = write_page(
         out / "index.html",

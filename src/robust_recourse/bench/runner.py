@@ -30,8 +30,6 @@ from robust_recourse.metrics import accepted_by, distances, future_validity
 
 __all__ = ["make_method", "model_memory", "run"]
 
-ResultTable = pd.DataFrame
-
 
 class _Part(NamedTuple):
     """One piece of work: `make(*arguments)` returns the rows to keep under `key`."""
@@ -48,7 +46,7 @@ def run(
     n_jobs: int | None = None,
     table_format: str = "csv",
     cache: Path | None = None,
-) -> ResultTable:
+) -> pd.DataFrame:
     """Run what is not finished yet and return the table of all results.
 
     Parameters
