@@ -1,0 +1,335 @@
+"""What a person may change."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_integer_dtype
+
+from robust_recourse.actions import toml, wording
+from robust_recourse.actions.checking import Violation, violations
+from robust_recourse.actions.moves import Moves, moves_of
+from robust_recourse.actions.names import Names
+from robust_recourse.actions.rules import Rule
+from robust_recourse.actions.validation import (
+    check_bounds,
+    check_schema,
+    check_training,
+    check_values,
+    check_weight,
+)
+from robust_recourse.math.limits import Limits
+from robust_recourse.tables import Schema, to_pandas
+
+__all__ = ["ActionSet"]
+
+Column = Hashable
+Bounds = Mapping[Column, tuple[float | None, float | None]]
+
+
+class ActionSet:
+    """What may change, how far, in which direction and at what price.
+
+    Columns are named by their position in an array, or by their name in a frame. Everything that is not restricted
+    may change; kinds of columns, steps and units of cost are learnt from training rows.
+
+    Parameters
+    ----------
+    X_train : DataFrame or array_like, optional
+        Training rows. If they are given, the columns are learnt from them and mistakes are found at once; otherwise
+        in the `fit` of a method.
+    immutable : iterable of column
+        Columns that never change.
+    increase, decrease : iterable of column
+        Columns that may only go up, or only go down: numbers and ordered categories.
+    bounds : mapping from column to (low, high)
+        Smallest and largest value of the column; ``None`` for no bound on that side, where a column of a frame keeps
+        to the range of the training rows. A row whose own value is outside has no recourse, unless the column is
+        immutable.
+    integer : iterable of column
+        Columns of whole numbers. Those of an integer type are so without being named.
+    step : mapping from column to float
+        A changed value is a multiple of it.
+    categories : mapping from column to list of values
+        The column holds categories and may only switch to these values. Keeping its own is always allowed.
+    ordered : mapping from column to list of values
+        The column holds categories with an order, from low to high. All values of the training rows must be listed.
+    weights : mapping from column to float
+        Price of one unit of change, or of a switch, positive; 1 for the columns that are not named.
+    max_changes : int, optional
+        How many columns may change together.
+    rules : iterable of str
+        Linear inequalities between columns of numbers that a recourse must satisfy, like ``"used <= limit"``; see
+        :class:`robust_recourse.actions.Rule`. The columns of an array are ``x0``, ``x1`` and so on.
+
+    Attributes
+    ----------
+    schema : Schema or None
+        The columns as learnt from `X_train`.
+
+    Examples
+    --------
+    >>> actions = ActionSet(immutable=[0], increase=[2], bounds={1: (0, None)}, weights={1: 2.0})
+    >>> actions
+    ActionSet(immutable=[0], increase=[2], bounds={1: (0, None)}, weights={1: 2.0})
+    >>> actions.limits(3).upper
+    array([inf, inf, inf])
+
+    With training rows it knows the columns.
+
+    >>> import pandas as pd
+    >>> X = pd.DataFrame(
+    ...     {"amount": [900, 2500, 4300], "school": ["none", "high", "some"], "sex": ["f", "m", "f"]}, index=[7, 8, 9]
+    ... )
+    >>> actions = ActionSet(
+    ...     X,
+    ...     immutable=["sex"],
+    ...     increase=["school"],
+    ...     bounds={"amount": (250, 20000)},
+    ...     step={"amount": 50},
+    ...     ordered={"school": ["none", "some", "high"]},
+    ...     max_changes=1,
+    ... )
+    >>> actions
+    ActionSet of 3 columns
+      column  kind      may become                         step  unit of cost  weight
+      amount  number    250 to 20,000                      50    1,260         1
+      school  ordered   'none' < 'some' < 'high', only up        1             1
+      sex     category  never changes                            1             1
+      at most 1 of them may change
+    >>> for violation in actions.check(X, X.assign(amount=[900, 2510, 4300], school=["none", "some", "some"])):
+    ...     print(violation)
+    Row 8: amount changed from 2500 to 2510, which is no multiple of 50.
+    Row 8: school changed from 'high' to 'some', but it may only go up.
+    Row 8: 2 columns changed, but at most 1 may: amount, school.
+    """
+
+    def __init__(
+        self,
+        X_train: Any = None,
+        *,
+        immutable: Iterable[Column] = (),
+        increase: Iterable[Column] = (),
+        decrease: Iterable[Column] = (),
+        bounds: Bounds | None = None,
+        integer: Iterable[Column] = (),
+        step: Mapping[Column, float] | None = None,
+        categories: Mapping[Column, Iterable[Any]] | None = None,
+        ordered: Mapping[Column, Iterable[Any]] | None = None,
+        weights: Mapping[Column, float] | None = None,
+        max_changes: int | None = None,
+        rules: Iterable[str] = (),
+    ) -> None:
+        self.immutable = _columns(immutable, "immutable")
+        self.increase = _columns(increase, "increase")
+        self.decrease = _columns(decrease, "decrease")
+        self.bounds = _mapping(bounds, "bounds")
+        self.integer = _columns(integer, "integer")
+        self.step = _mapping(step, "step")
+        self.categories = _lists(categories, "categories")
+        self.ordered = _lists(ordered, "ordered")
+        self.weights = _mapping(weights, "weights")
+        self.max_changes = max_changes
+        self.rules = [Rule(rule).text for rule in _columns(rules, "rules", "rules")]
+        self.schema: Schema | None = None
+        if X_train is not None:
+            self.schema = self.schema_for(X_train, "X_train")
+
+    @classmethod
+    def from_toml(cls, path: str | os.PathLike[str], X_train: Any = None) -> Self:
+        """Read an action set from a file, as :meth:`to_toml` or ``robust-recourse actions`` write it.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        X_train : DataFrame or array_like, optional
+            Training rows, as for the constructor.
+
+        Raises
+        ------
+        ValueError
+            If the file has a table, a key or a value that is not allowed; the message names them.
+        """
+        settings = toml.read(path)
+        try:
+            actions = cls(X_train, **settings)
+            check_values(actions)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{os.fspath(path)}: {error}") from error
+        return actions
+
+    def to_toml(self) -> str:
+        """Return the action set as text of a TOML file, with comments that explain it."""
+        check_values(self)
+        return toml.write(self)
+
+    def schema_for(self, X: Any, name: str = "X") -> Schema:
+        """Learn the columns of training rows, as this action set sees them, and check it against them.
+
+        Whole numbers that are all 0 or 1 are numbers if they have bounds or occur in a rule, else ordered categories.
+        An action set that was made with training rows knows its columns already.
+
+        Parameters
+        ----------
+        X : DataFrame or array_like
+            Training rows.
+        name : str
+            What messages call them.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a column is not there, rules contradict each other, or do not fit what a column holds.
+        """
+        if self.schema is not None:
+            return self.schema
+        check_values(self)
+        frame = to_pandas(X)
+        integer = set(self.integer)
+        if isinstance(frame, pd.DataFrame) and frame.columns.is_unique:
+            names = Names(list(frame.columns))
+            for rule in ("bounds", "integer", "step", "categories", "ordered"):
+                for column in getattr(self, rule):
+                    names.find(column, rule)
+            check_training(self, frame)
+            in_rules = {names.all[names.find_in_rule(c, text)] for text in self.rules for c in Rule(text).columns}
+            numeric = {*self.bounds, *in_rules}
+            integer |= {c for c, dtype in frame.dtypes.items() if c in numeric and is_integer_dtype(dtype)}
+        schema = Schema.learn(
+            X, name=name, integer=integer, step=self.step, categories=self.categories, ordered=self.ordered
+        )
+        self.validate(schema)
+        return schema
+
+    def validate(self, schema: Schema) -> None:
+        """Check the action set against the columns of a table.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a column is not there, rules contradict each other, or do not fit what a column holds.
+        """
+        check_schema(self, schema)
+
+    def check(self, before: Any, after: Any) -> list[Violation]:
+        """List everything that a change breaks, of a table before and after it.
+
+        Parameters
+        ----------
+        before, after : DataFrame or array_like
+            Rows as they were and as they shall be: two frames, or two arrays. The rows of frames belong together by
+            their index; a row of `before` may have several in `after`, or none.
+
+        Returns
+        -------
+        list of Violation
+            In the order of the rows of `after`; empty if everything holds. Numbers are compared without a tolerance.
+            A row of `after` without any value says that there is no recourse, and breaks nothing.
+        """
+        return violations(self, before, after)
+
+    def describe(self) -> pd.DataFrame:
+        """Return what may happen to every column, as a table.
+
+        Raises
+        ------
+        ValueError
+            If the columns are not known, because `X_train` was not given.
+        """
+        if self.schema is None:
+            raise ValueError("The columns are not known: give X_train to the ActionSet.")
+        return wording.summary(self, self.schema)
+
+    def __repr__(self) -> str:
+        if self.schema is not None:
+            return wording.overview(self, self.schema)
+        given = [f"{name}={value!r}" for name, value in vars(self).items() if value]
+        return f"{type(self).__name__}({', '.join(given)})"
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the same is allowed, whatever the order of columns and the training rows."""
+        return isinstance(other, ActionSet) and self._comparable() == other._comparable()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _comparable(self) -> dict[str, Any]:
+        settings = {name: value for name, value in vars(self).items() if name != "schema"}
+        for rule in ("immutable", "increase", "decrease", "integer"):
+            settings[rule] = set(settings[rule])
+        settings["bounds"] = {column: _open(pair) for column, pair in self.bounds.items()}
+        return settings
+
+    def limits(self, columns: int | Sequence[Column]) -> Limits:
+        """Turn directions, bounds and weights into arrays for a table with these columns (names, or how many).
+
+        Raises
+        ------
+        ValueError
+            If a rule names a column that is not there, or rules contradict each other.
+        """
+        names = Names(columns)
+        p = len(names)
+        rises, falls = np.ones(p, dtype=bool), np.ones(p, dtype=bool)
+        for column in self.increase:
+            falls[names.find(column, "increase")] = False
+        for column in self.decrease:
+            position = names.find(column, "decrease")
+            if not falls[position]:
+                raise ValueError(
+                    f"actions: column {column!r} is in both increase and decrease. "
+                    "Put it in immutable if it may not change."
+                )
+            rises[position] = False
+        for column in self.immutable:
+            position = names.find(column, "immutable")
+            rises[position] = falls[position] = False
+        lower, upper, weights = np.full(p, -np.inf), np.full(p, np.inf), np.ones(p)
+        for column, pair in self.bounds.items():
+            position = names.find(column, "bounds")
+            lower[position], upper[position] = check_bounds(column, pair)
+        for column, weight in self.weights.items():
+            price = check_weight(column, weight)
+            weights[names.find(column, "weights")] = price
+        return Limits(lower, upper, rises, falls, weights)
+
+    def resolve(self, schema: Schema) -> Moves:
+        """Say what may change in a table with these columns, as the search for recourses sees it.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As :meth:`validate` does.
+        """
+        self.validate(schema)
+        limits = self.limits(len(schema.columns) if schema.names is None else list(schema.names))
+        moves = moves_of(limits, schema, self.categories)
+        return replace(moves, max_changes=self.max_changes, rules=tuple(Rule(text) for text in self.rules))
+
+
+def _columns(columns: Iterable[Column], rule: str, what: str = "columns") -> list[Any]:
+    if isinstance(columns, str):
+        raise TypeError(f"actions.{rule} must be a list of {what}, got the text {columns!r}; write [{columns!r}].")
+    return list(columns)
+
+
+def _open(pair: Any) -> Any:
+    low, high = pair
+    return -math.inf if low is None else low, math.inf if high is None else high
+
+
+def _mapping(mapping: Mapping[Column, Any] | None, rule: str) -> dict[Column, Any]:
+    if mapping is not None and not isinstance(mapping, Mapping):
+        raise TypeError(f"actions.{rule} must be a dictionary from columns to values, got {mapping!r}.")
+    return dict(mapping or {})
+
+
+def _lists(mapping: Mapping[Column, Iterable[Any]] | None, rule: str) -> dict[Column, list[Any]]:
+    given = _mapping(mapping, rule)
+    return {column: _columns(values, f"{rule}[{column!r}]", "values") for column, values in given.items()}
