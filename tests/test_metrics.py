@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from robust_recourse.metrics import accepted_by, distances, future_validity, hypervolume, pareto_frontier
+from robust_recourse.models.errors import ModelError
 
 
 def test_rows_without_recourse_are_not_accepted():
@@ -24,6 +25,99 @@ def test_frames_work_too():
     np.testing.assert_array_equal(future_validity([lambda F: F["a"] > 0], X), [1.0, 0.0])
 
 
+JOBS = pd.CategoricalDtype(["clerk", "cook", "judge"])
+PEOPLE = pd.DataFrame(
+    {
+        "job": pd.Categorical(["clerk", "cook", None, "judge"], dtype=JOBS),
+        "children": [0, 1, 2, 3],
+        "owner": [True, False, True, False],
+        "town": ["Ulm", "Bonn", "Ulm", None],
+        "income": [100.0, np.nan, 300.0, 400.0],
+    },
+    index=list("wxyz"),
+)
+
+
+def test_the_model_gets_the_rows_as_they_are():
+    seen = []
+
+    def model(frame):
+        seen.append(frame)
+        return np.where(frame["job"] == "cook", "approved", "refused")
+
+    np.testing.assert_array_equal(accepted_by(model, PEOPLE, favourable="approved"), [False, True, False, False])
+    pd.testing.assert_frame_equal(seen[0], PEOPLE)
+    np.testing.assert_array_equal(future_validity([model] * 2, PEOPLE, favourable="refused"), [1.0, 0.0, 1.0, 1.0])
+
+
+def test_rows_without_recourse_change_no_type_of_the_others():
+    found = PEOPLE.astype({"children": "Int64", "owner": "boolean"})
+    found.loc["x"] = [None, pd.NA, pd.NA, None, np.nan]
+    seen = []
+
+    def model(frame):
+        seen.append(frame)
+        return frame["children"] > 1
+
+    np.testing.assert_array_equal(accepted_by(model, found), [False, False, True, True])
+    pd.testing.assert_frame_equal(seen[0], PEOPLE.loc[["w", "y", "z"]])
+
+
+def test_values_that_are_really_missing_go_to_the_model():
+    X = np.array([[1.0, np.nan], [np.nan, np.nan], [-1.0, np.nan]])
+    np.testing.assert_array_equal(accepted_by(lambda Z: Z[:, 0] > 0, X), [True, False, False])
+    found = PEOPLE.astype({"children": "Int64"})
+    found.loc["y", "children"] = pd.NA
+    seen = []
+
+    def model(frame):
+        seen.append(frame)
+        return frame["owner"]
+
+    np.testing.assert_array_equal(accepted_by(model, found), PEOPLE["owner"])
+    assert seen[0]["children"].dtype == "Int64"
+
+
+def test_a_threshold_and_scores():
+    X = np.array([[1.0], [2.0], [3.0], [np.nan]])
+    score = lambda Z: 10.0 * Z[:, 0]  # noqa: E731
+    np.testing.assert_array_equal(accepted_by(score, X, threshold=20.0), [False, True, True, False])
+    below = future_validity([score, lambda Z: Z[:, 0]], X, favourable="below", threshold=10.0)
+    np.testing.assert_array_equal(below, [1.0, 0.5, 0.5, 0.0])
+
+
+def test_errors_name_the_rows_of_the_table():
+    def model(frame):
+        if (frame["town"] == "Bonn").any():
+            raise KeyError("Bonn")
+        return frame["owner"]
+
+    found = PEOPLE.astype({"children": "Int64", "owner": "boolean"}).iloc[[3, 0, 1, 2]]
+    found.iloc[0] = [None, pd.NA, pd.NA, None, np.nan]
+    with pytest.raises(ModelError, match="KeyError for row 2 of X"):
+        accepted_by(model, found)
+    with pytest.raises(ValueError, match=r"X must be finite, got inf in row 1, column 0"):
+        accepted_by(model, [[0.0], [np.inf]])
+
+
+def test_frames_of_polars():
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"job": ["cook", None, "clerk"], "children": [1, None, 2]})
+
+    def model(rows):
+        assert isinstance(rows, polars.DataFrame)
+        assert rows.columns == ["job", "children"]
+        return rows["job"] == "clerk"
+
+    np.testing.assert_array_equal(accepted_by(model, frame), [False, False, True])
+    np.testing.assert_array_equal(distances(frame[["children"]], [[0.0], [1.0], [5.0]]).l1, [1.0, np.nan, 3.0])
+
+
+def test_no_rows_are_no_trouble():
+    assert accepted_by(lambda Z: Z[:, 0] > 0, np.zeros((0, 2))).shape == (0,)
+    assert accepted_by(lambda frame: frame["owner"], PEOPLE.iloc[:0]).shape == (0,)
+
+
 def test_no_models_is_an_error():
     with pytest.raises(ValueError, match="models is empty"):
         future_validity([], np.zeros((1, 1)))
@@ -38,6 +132,24 @@ def test_distances_count_changes_and_keep_missing_rows():
     np.testing.assert_array_equal(found.n_changes, [1.0, 2.0, np.nan])
     with pytest.raises(ValueError, match="same shape"):
         distances(np.zeros((2, 2)), np.zeros((3, 2)))
+
+
+def test_distances_of_integers_booleans_and_values_that_are_missing_on_both_sides():
+    x0 = PEOPLE[["children", "owner", "income"]]
+    x = x0.assign(children=[0, 1, 5, 3], owner=[False, False, True, False])
+    x = x.astype({"children": "Int64", "owner": "boolean"})
+    x.loc["z"] = [pd.NA, pd.NA, np.nan]
+    found = distances(x, x0)
+    np.testing.assert_array_equal(found.l1, [1.0, 0.0, 3.0, np.nan])
+    np.testing.assert_array_equal(found.n_changes, [1.0, 0.0, 1.0, np.nan])
+    gained = distances([[1.0, 2.0]], [[1.0, np.nan]])
+    assert np.isnan(gained.l1[0])
+
+
+def test_distances_are_between_numbers():
+    for column in ("job", "town"):
+        with pytest.raises(TypeError, match=rf"x: column '{column}' has dtype .*Use cost"):
+            distances(PEOPLE[[column, "income"]], PEOPLE[[column, "income"]])
 
 
 grid = st.integers(0, 4).map(lambda k: k / 4)

@@ -10,36 +10,49 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
-from robust_recourse._validation import check_real
+from robust_recourse._validation import check_matrix, check_real
 from robust_recourse.models.predictor import Predictor
-from robust_recourse.tables import read_table
+from robust_recourse.tables.foreign import is_frame, to_pandas
 
 __all__ = ["accepted_by", "distances", "future_validity", "hypervolume", "pareto_frontier"]
 
 
-def accepted_by(model: Any, X: Any) -> BoolArray:
-    """Return which rows of `X` the model accepts; a row with NaN (no recourse) is not accepted.
+def accepted_by(model: Any, X: Any, *, favourable: Any = None, threshold: float | None = None) -> BoolArray:
+    """Return which rows of `X` the model accepts; a row with nothing but missing values (no recourse) is not accepted.
 
     Parameters
     ----------
     model : object or callable
-        Whatever the recourse methods take as a model.
+        Whatever the recourse methods take as a model. It gets the rows as they are given.
     X : DataFrame or array_like of shape (m, p)
         Rows, for instance recourses.
+    favourable, threshold
+        As the recourse methods take them.
+
+    Examples
+    --------
+    >>> people = pd.DataFrame({"job": ["clerk", None, "cook"], "age": [31, np.nan, 25]})
+    >>> accepted_by(lambda table: table["job"] == "cook", people)
+    array([False, False,  True])
     """
-    if not isinstance(X, pd.DataFrame):
-        X = np.asarray(X, dtype=float)
-    missing = np.isnan(np.asarray(X, dtype=float)).any(axis=1)
-    accepted = np.zeros(len(missing), dtype=bool)
-    if not missing.all():
-        rows = read_table(X[~missing], "X")
-        accepted[~missing] = Predictor(model, X.columns if isinstance(X, pd.DataFrame) else None)(
-            rows, np.flatnonzero(~missing)
-        )
+    table = X if is_frame(X) else _finite(X)
+    empty: BoolArray = np.all(np.asarray(pd.isna(to_pandas(table))), axis=1)
+    accepted: BoolArray = np.zeros(empty.shape, dtype=bool)
+    rows = np.flatnonzero(~empty)
+    if len(rows):
+        some = table if not empty.any() else _without_gaps(_take(table, rows))
+
+        def decode(places: FloatArray, _: IntArray) -> Any:
+            return _take(some, places[:, 0].astype(np.int64))
+
+        predict = Predictor(model, decode, favourable=favourable, threshold=threshold)
+        accepted[rows] = predict(np.arange(len(rows), dtype=float)[:, None], rows)
     return accepted
 
 
-def future_validity(models: Sequence[Any], X: Any) -> FloatArray:
+def future_validity(
+    models: Sequence[Any], X: Any, *, favourable: Any = None, threshold: float | None = None
+) -> FloatArray:
     """Return for every row the share of the models that accept it.
 
     Parameters
@@ -48,6 +61,8 @@ def future_validity(models: Sequence[Any], X: Any) -> FloatArray:
         Retrained models.
     X : DataFrame or array_like of shape (m, p)
         Recourses.
+    favourable, threshold
+        As the recourse methods take them; the same for all models.
 
     Examples
     --------
@@ -56,7 +71,8 @@ def future_validity(models: Sequence[Any], X: Any) -> FloatArray:
     """
     if not models:
         raise ValueError("models is empty: at least one retrained model is needed.")
-    share: FloatArray = np.mean([accepted_by(model, X) for model in models], axis=0)
+    accepted = [accepted_by(model, X, favourable=favourable, threshold=threshold) for model in models]
+    share: FloatArray = np.mean(accepted, axis=0)
     return share
 
 
@@ -74,19 +90,26 @@ def distances(x: Any, x0: Any) -> Distances:
     Parameters
     ----------
     x, x0 : DataFrame or array_like of shape (m, p)
-        Recourses and instances.
+        Recourses and instances: numbers only. A value that is missing in both has not changed.
+
+    Raises
+    ------
+    TypeError
+        For columns that are no numbers: what a change of category costs is in ``cost`` of the recourses.
 
     Examples
     --------
     >>> distances([[3.0, 4.0], [np.nan, np.nan]], [[0.0, 0.0], [1.0, 1.0]])
     Distances(l1=array([ 7., nan]), l2=array([ 5., nan]), n_changes=array([ 2., nan]))
     """
+    x, x0 = to_pandas(x), to_pandas(x0)
     if isinstance(x, pd.DataFrame) and isinstance(x0, pd.DataFrame):
         x0 = x0[x.columns]
-    after, before = np.asarray(x, dtype=float), np.asarray(x0, dtype=float)
+    after, before = _numbers(x, "x"), _numbers(x0, "x0")
     if after.ndim != 2 or after.shape != before.shape:
         raise ValueError(f"x and x0 must be tables of the same shape, got {after.shape} and {before.shape}.")
-    moved = np.abs(after - before)
+    moved = np.where(np.isnan(after) & np.isnan(before), 0.0, np.abs(after - before))
+    moved[np.isnan(after).all(axis=1)] = np.nan
     missing = np.isnan(moved).any(axis=1)
     changes = np.where(missing, np.nan, (moved != 0.0).sum(axis=1))
     return Distances(moved.sum(axis=1), np.sqrt((moved**2).sum(axis=1)), changes)
@@ -142,6 +165,43 @@ def hypervolume(cost: ArrayLike, validity: ArrayLike, reference: tuple[float, fl
     widths = np.diff(np.append(costs[frontier], most))
     area = float((widths * (validities[frontier] - least)).sum())
     return area / (most * (1.0 - least))
+
+
+def _finite(X: Any) -> FloatArray:
+    """Return an array of numbers, of which some may be missing."""
+    rows = np.asarray(X, dtype=float)
+    if len(rows):
+        check_matrix(np.where(np.isnan(rows), 0.0, rows), "X")
+    return rows
+
+
+def _take(table: Any, places: IntArray) -> Any:
+    return table.iloc[places] if isinstance(table, pd.DataFrame) else table[places]
+
+
+def _without_gaps(table: Any) -> Any:
+    """Return integers and booleans in their own types: only rows without a recourse made them nullable."""
+    if not isinstance(table, pd.DataFrame):
+        return table
+    nullable = pd.arrays.IntegerArray | pd.arrays.BooleanArray
+    gapless: dict[Any, Any] = {
+        name: column.to_numpy().dtype
+        for name, column in table.items()
+        if isinstance(column.array, nullable) and column.notna().all()
+    }
+    return table.astype(gapless)
+
+
+def _numbers(table: Any, name: str) -> FloatArray:
+    if not isinstance(table, pd.DataFrame):
+        return np.asarray(table, dtype=float)
+    for column, dtype in table.dtypes.items():
+        if not (pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_bool_dtype(dtype)):
+            raise TypeError(
+                f"{name}: column {column!r} has dtype {dtype}, and distances are between numbers. "
+                "Use cost or column_costs of the recourses, which know what a change of category costs."
+            )
+    return table.to_numpy(dtype=float, na_value=np.nan)
 
 
 def _points(cost: ArrayLike, validity: ArrayLike) -> tuple[FloatArray, FloatArray]:

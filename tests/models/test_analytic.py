@@ -19,7 +19,7 @@ from sklearn.preprocessing import (
 )
 from sklearn.svm import SVC, LinearSVC
 
-from robust_recourse.models.analytic import differentiable
+from robust_recourse.models.analytic import differentiable, is_logistic
 
 
 def network(seed, p, hidden, activation):
@@ -182,3 +182,35 @@ def test_a_pipeline_in_a_pipeline():
     inner = make_pipeline(MinMaxScaler(), LogisticRegression())
     model = Pipeline([("scale", StandardScaler()), ("model", inner)]).fit(X, y)
     np.testing.assert_allclose(differentiable(model)(X)[0], model.decision_function(X), rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("model", "logistic"),
+    [
+        (LogisticRegression(), True),
+        (LinearDiscriminantAnalysis(), True),
+        (SGDClassifier(loss="log_loss", random_state=0), True),
+        (make_pipeline(StandardScaler(), LogisticRegression()), True),
+        (MLPClassifier((3,), max_iter=5, random_state=0), True),
+        (SGDClassifier(loss="modified_huber", random_state=0), False),
+    ],
+    ids=str,
+)
+@pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
+def test_scores_that_are_log_odds_are_known(model, logistic):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((150, 2))
+    model.fit(X, (X[:, 0] + rng.standard_normal(150) > 0).astype(int))
+    share = model.predict_proba(X)[:, 1]
+    inner = (share > 0.01) & (share < 0.99)
+    odds = np.log(share[inner] / (1 - share[inner]))
+    assert is_logistic(model) is logistic
+    assert np.allclose(differentiable(model)(X)[0][inner], odds) is logistic
+
+
+def test_other_models_are_not_known_to_be_logistic():
+    class Mine(LogisticRegression):
+        pass
+
+    for model in (LinearSVC(), Mine(), SVC(kernel="linear"), make_pipeline(StandardScaler(), Mine())):
+        assert not is_logistic(model)

@@ -126,7 +126,8 @@ def test_log_odds_are_finite_and_have_the_sign_of_the_label():
     assert odds[2] > 30.0
 
 
-def test_with_columns_the_model_gets_frames():
+def test_the_model_gets_what_decode_gives():
     frame = pd.DataFrame(np.random.default_rng(0).random((3, 2)), columns=["income", "age"])
-    odds = LogOdds(lambda table: table["income"], frame.columns)(frame.to_numpy(), ROWS)
+    decode = lambda Z, _: pd.DataFrame(Z, columns=frame.columns)  # noqa: E731
+    odds = LogOdds(lambda table: table["income"], decode)(frame.to_numpy(), ROWS)
     np.testing.assert_allclose(odds, np.log(frame["income"] / (1 - frame["income"])))

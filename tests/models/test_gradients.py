@@ -2,17 +2,18 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.gaussian_process import GaussianProcessClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression, SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
-from sklearn.svm import SVC
+from sklearn.svm import SVC, LinearSVC
 
 from robust_recourse.models.gradients import Scores
-from robust_recourse.models.predictor import ModelError
+from robust_recourse.models.predictor import ModelError, Predictor
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal((120, 3))
@@ -99,7 +100,7 @@ def test_the_rows_that_the_model_is_asked_for_are_counted(counting):
 def test_frames_go_to_the_model_and_numbers_to_closed_forms(model):
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     model = clone(model).fit(frame, Y)
-    value = Scores(model, frame.columns)(X, ROWS).value
+    value = Scores(model, lambda Z, _: pd.DataFrame(Z, columns=frame.columns))(X, ROWS).value
     np.testing.assert_array_equal(value > 0, model.predict(frame) == 1)
 
 
@@ -162,3 +163,131 @@ def test_a_model_that_works_in_place_changes_nothing_of_ours():
     Scores(in_place).check(Z)
     Scores(in_place)(Z, ROWS)
     np.testing.assert_array_equal(Z, X)
+
+
+WORDS = np.array(["refused", "approved"])[Y]
+THREE = np.array(["refused", "maybe", "approved"])[np.digitize(X[:, 0] - X[:, 2], [-0.6, 0.6])]
+Z = np.random.default_rng(2).uniform(-2, 2, (150, 3))
+EVERY = np.arange(150)
+NETWORK = MLPClassifier((8,), activation="tanh", solver="lbfgs", max_iter=15, random_state=0)
+
+
+def same_side(model, kind, **decides):
+    """The score is positive exactly where the model accepts, and its gradient is its derivative."""
+    scores = Scores(model, **decides)
+    assert scores.kind == kind
+    scores.check(Z)
+    value, gradient = scores(Z, EVERY)
+    np.testing.assert_array_equal(value > 0, Predictor(model, **decides)(Z, EVERY))
+    h = 1e-5
+    clear = np.abs(value) < 15.0
+    for k in range(3):
+        ahead, behind = (scores(Z + move * np.eye(3)[k], EVERY).value for move in (h, -h))
+        np.testing.assert_allclose(gradient[clear, k], (ahead - behind)[clear] / (2 * h), rtol=2e-2, atol=1e-2)
+
+
+@pytest.mark.parametrize("favourable", ["refused", "approved"])
+@pytest.mark.parametrize("threshold", [None, 0.2, 0.9])
+@pytest.mark.parametrize(
+    ("model", "kind"),
+    [
+        (LogisticRegression(), "closed form"),
+        (LinearDiscriminantAnalysis(), "closed form"),
+        (SGDClassifier(loss="log_loss", random_state=0), "closed form"),
+        (make_pipeline(StandardScaler(), LogisticRegression()), "closed form"),
+        (NETWORK, "closed form"),
+        (make_pipeline(PolynomialFeatures(2), LogisticRegression()), "differences"),
+        (GaussianNB(), "differences"),
+    ],
+    ids=lambda case: type(case).__name__,
+)
+@pytest.mark.filterwarnings("ignore:lbfgs failed")
+def test_either_class_with_any_threshold(model, kind, threshold, favourable):
+    same_side(clone(model).fit(X, WORDS), kind, favourable=favourable, threshold=threshold)
+
+
+@pytest.mark.parametrize("favourable", [0, 1])
+def test_margins_that_are_no_log_odds_know_no_threshold(favourable):
+    rough = SGDClassifier(loss="modified_huber", random_state=0).fit(X, Y)
+    assert Scores(rough, favourable=favourable).kind == "closed form"
+    scores = Scores(rough, favourable=favourable, threshold=0.3)
+    assert scores.kind == "differences"
+    found = Predictor(rough, favourable=favourable, threshold=0.3)(Z, EVERY)
+    np.testing.assert_array_equal(scores(Z, EVERY).value > 0, found)
+    same_side(LinearSVC().fit(X, Y), "closed form", favourable=favourable)
+    same_side(SVC().fit(X, Y), "differences", favourable=favourable)
+
+
+@pytest.mark.parametrize("favourable", ["refused", "maybe", "approved"])
+@pytest.mark.parametrize("threshold", [None, 0.5, 0.2])
+@pytest.mark.parametrize("model", [LogisticRegression(), GaussianNB()], ids=str)
+def test_one_of_three_classes(model, threshold, favourable):
+    same_side(clone(model).fit(X, THREE), "differences", favourable=favourable, threshold=threshold)
+
+
+def test_the_score_of_one_of_three_classes_is_how_far_it_is_ahead():
+    model = LogisticRegression().fit(X, THREE)
+    a, b, c = model.predict_log_proba(Z).T
+    assert list(model.classes_) == ["approved", "maybe", "refused"]
+    np.testing.assert_allclose(Scores(model, favourable="approved")(Z, EVERY).value, a - np.maximum(b, c), rtol=1e-9)
+
+
+def test_margins_of_three_classes_are_not_enough():
+    with pytest.raises(TypeError, match="labels only"):
+        Scores(LinearSVC().fit(X, THREE), favourable="maybe").check(X)
+
+
+@pytest.mark.parametrize("favourable", ["above", "below"])
+@pytest.mark.parametrize("threshold", [-0.3, 0.4])
+def test_scores_of_a_regressor(favourable, threshold):
+    model = LinearRegression().fit(X, X @ [1.0, -2.0, 0.5])
+    for ask in (model, model.predict):
+        same_side(ask, "differences", favourable=favourable, threshold=threshold)
+        value, gradient = Scores(ask, favourable=favourable, threshold=threshold)(Z, EVERY)
+        sign = 1.0 if favourable == "above" else -1.0
+        np.testing.assert_allclose(value, sign * (model.predict(Z) - threshold), atol=1e-12)
+        np.testing.assert_allclose(gradient, np.tile(sign * model.coef_, (150, 1)), rtol=1e-6)
+
+
+UNIT = np.array([1000.0, 0.01, 7.0])
+
+
+def scaled(Z, _):
+    return pd.DataFrame(Z * UNIT, columns=["a", "b", "c"])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LogisticRegression(max_iter=10_000),
+        make_pipeline(StandardScaler(), NETWORK),
+        GaussianNB(),
+        make_pipeline(StandardScaler(), SVC()),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("numbers", [True, False])
+@pytest.mark.filterwarnings("ignore:lbfgs failed")
+def test_rows_may_be_in_other_units(model, numbers):
+    frame = scaled(X, None)
+    model = clone(model).fit(frame, WORDS)
+    scores = Scores(model, scaled, favourable="refused", unit=UNIT, numbers=numbers)
+    if not numbers:
+        assert scores.kind == "differences"
+    value, gradient = scores(Z, EVERY)
+    np.testing.assert_array_equal(value > 0, model.predict(scaled(Z, None)) == "refused")
+    raw = Scores(model, lambda Q, _: pd.DataFrame(Q, columns=frame.columns), favourable="refused", scale=UNIT)
+    other = raw(Z * UNIT, EVERY)
+    clear = np.abs(value) < 15.0  # beyond that a probability has lost its digits
+    np.testing.assert_allclose(value[clear], other.value[clear], rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(gradient[clear], (other.gradient * UNIT)[clear], rtol=1e-2, atol=1e-2)
+
+
+def test_a_model_in_single_precision_is_differentiated_well_in_other_units():
+    def single(table):
+        rows = table.astype(np.float32)
+        return 1.0 / (1.0 + np.exp(-(np.float32(0.01) * (rows[:, 0] - np.float32(50_000.0))).astype(float)))
+
+    points = np.array([[50_010.0], [49_990.123], [50_003.7]]) / 3.3
+    scores = Scores(single, lambda Q, _: Q * 3.3, unit=np.array([3.3]))
+    np.testing.assert_allclose(scores(points, np.arange(3)).gradient, 0.033, rtol=1e-3)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from robust_recourse import NearestAccepted, RobustBayesianRecourse
 from robust_recourse.models.gradients import Scores
-from robust_recourse.models.predictor import ModelError, Predictor, Probabilities
+from robust_recourse.models.predictor import Acceptance, ModelError, Predictor, Probabilities
 from robust_recourse.models.torch_modules import is_module
 
 torch = pytest.importorskip("torch")
@@ -82,8 +82,9 @@ def test_labels_and_probabilities_of_a_module(dtype, columns):
 def test_frames_go_in_as_tensors():
     made = module(1)
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
-    np.testing.assert_array_equal(Predictor(made, frame.columns)(X, ROWS), Predictor(made)(X, ROWS))
-    np.testing.assert_array_equal(Scores(made, frame.columns)(X, ROWS).value, Scores(made)(X, ROWS).value)
+    decode = lambda Z, _: pd.DataFrame(Z, columns=frame.columns)  # noqa: E731
+    np.testing.assert_array_equal(Predictor(made, decode)(X, ROWS), Predictor(made)(X, ROWS))
+    np.testing.assert_array_equal(Scores(made, decode)(X, ROWS).value, Scores(made)(X, ROWS).value)
 
 
 class Odd(nn.Module):
@@ -177,6 +178,82 @@ def test_a_module_without_parameters_or_gradients_is_flat():
     value, gradient = Scores(Steps())(X, ROWS)
     np.testing.assert_array_equal(value > 0, X[:, 0] > 0)
     np.testing.assert_array_equal(gradient, 0.0)
+
+
+def derivative(made, **decides):
+    """Central differences of what the module itself answers."""
+    answers = lambda Z: made(torch.tensor(Z)).detach().numpy()  # noqa: E731
+    return Scores(answers, step=2e-5, **decides)(X, ROWS)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 4), st.sampled_from([None, 0.2, 0.7]), st.data())
+def test_any_column_with_any_threshold(seed, columns, threshold, data):
+    made = module(seed, (6,), columns=columns)
+    favourable = data.draw(st.integers(0, max(columns - 1, 1)))
+    decides = {"favourable": favourable, "threshold": threshold}
+    answer = made(torch.tensor(X)).detach().numpy()
+    share = answer[:, favourable] if columns > 1 else (answer[:, 0] if favourable else 1.0 - answer[:, 0])
+    if threshold is not None:
+        expected = share >= threshold
+    else:
+        expected = answer.argmax(axis=1) == favourable if columns > 2 else share > 0.5
+    np.testing.assert_array_equal(Predictor(made, **decides)(X, ROWS), expected)
+    np.testing.assert_array_equal(Probabilities(made, **decides)(X, ROWS), share)
+    np.testing.assert_array_equal(Acceptance(made, **decides)(X, ROWS) >= 0.5, expected)
+    scores = Scores(made, **decides)
+    assert scores.kind == "autograd"
+    value, gradient = scores(X, ROWS)
+    np.testing.assert_array_equal(value > 0, expected)
+    naive = derivative(made, **decides)
+    clear = (share > 1e-4) & (share < 1 - 1e-4)
+    np.testing.assert_allclose(value[clear], naive.value[clear], rtol=1e-6, atol=1e-6)
+    if columns > 2 and threshold is None:
+        second = np.sort(np.delete(answer, favourable, axis=1), axis=1)
+        clear &= second[:, -1] > 1.01 * second[:, -2] if columns > 2 else True  # no kink nearby
+    np.testing.assert_allclose(gradient[clear], naive.gradient[clear], rtol=1e-2, atol=1e-2)
+
+
+@pytest.mark.parametrize(("favourable", "sign"), [(None, 1.0), ("above", 1.0), ("below", -1.0)])
+def test_scores_of_a_module_beside_a_threshold(favourable, sign):
+    made = module(1)[:-1]
+    decides = {"favourable": favourable, "threshold": 1.0}
+    score = made(torch.tensor(X)).detach().numpy()[:, 0]
+    assert 0.1 < (score > 1.0).mean() < 0.9
+    np.testing.assert_array_equal(Predictor(made, **decides)(X, ROWS), sign * score >= sign * 1.0)
+    scores = Scores(made, **decides)
+    value, gradient = scores(X, ROWS)
+    assert scores.kind == "autograd"
+    np.testing.assert_allclose(value, sign * (score - 1.0))
+    np.testing.assert_allclose(gradient, derivative(made, **decides).gradient, rtol=1e-3, atol=1e-3)
+
+
+def test_rows_in_other_units_have_other_gradients():
+    made, unit = module(1), np.array([100.0, 0.5, 3.0])
+    plain = Scores(made)(X, ROWS)
+    for numbers in (True, False):
+        scores = Scores(
+            made, lambda Z, _: pd.DataFrame(Z * unit), unit=unit, numbers=numbers, scale=1 / unit, step=1e-5
+        )
+        assert scores.kind == ("autograd" if numbers else "differences")
+        value, gradient = scores(X / unit, ROWS)
+        clear = np.abs(plain.value) < 10.0
+        np.testing.assert_allclose(value[clear], plain.value[clear], rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose((gradient / unit)[clear], plain.gradient[clear], rtol=1e-3, atol=1e-3)
+
+
+def test_a_module_that_fails_for_a_row_names_it():
+    class Picky(nn.Module):
+        def forward(self, rows):
+            if (rows[:, 0] > 50.0).any():
+                raise ZeroDivisionError("no such branch")
+            return torch.sigmoid(rows[:, 0])
+
+    Z = X.copy()
+    Z[17, 0] = 60.0
+    for ask in (Predictor(Picky()), Scores(Picky())):
+        with pytest.raises(ModelError, match="ZeroDivisionError for row 17 of X: no such branch"):
+            ask(Z, ROWS)
 
 
 class Predicts(nn.Module):

@@ -15,13 +15,15 @@ from typing import Any
 
 import numpy as np
 from scipy.special import expit
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, SGDClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
 from robust_recourse._typing import FloatArray
 
-__all__ = ["Differentiable", "differentiable"]
+__all__ = ["Differentiable", "differentiable", "is_logistic"]
 
 Differentiable = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 
@@ -56,6 +58,18 @@ def differentiable(model: Any) -> Differentiable | None:
             return None
         score = _scaled(score, *scaler)
     return score
+
+
+def is_logistic(model: Any) -> bool:
+    """Whether the score of :func:`differentiable` is the log odds of the model's own probabilities."""
+    if isinstance(model, Pipeline):
+        return is_logistic(model.steps[-1][1])
+    # The types themselves: a subclass may do anything.
+    if type(model) in (LogisticRegression, LogisticRegressionCV):
+        return getattr(model, "multi_class", None) != "multinomial"  # a softmax doubles the log odds
+    if type(model) is SGDClassifier:
+        return bool(model.loss == "log_loss")
+    return type(model) in (MLPClassifier, LinearDiscriminantAnalysis)
 
 
 def _linear(model: Any) -> Differentiable | None:

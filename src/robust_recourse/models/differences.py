@@ -11,26 +11,24 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.special import logit
 
 from robust_recourse._typing import FloatArray, IntArray
-from robust_recourse.models.predictor import Answers, ModelError, Probabilities, name_rows
+from robust_recourse.math.scales import spread
+from robust_recourse.models.predictor import Answers, ModelError, name_rows
 
 __all__ = ["LogOdds", "Margins", "central_differences", "spread"]
 
-_LEAST = float(np.finfo(float).tiny)  # probabilities are kept this far from 0,
-_MOST = 1.0 - float(np.finfo(float).epsneg)  # and this far from 1
 _NOISE = 2.0**-19  # smallest step relative to the value itself: a few numbers of single precision
 _BATCH = 8192  # rows asked at once
 
 
 class Margins(Answers):
-    """Asks a model for ``decision_function``; the parameters are those of ``Predictor``."""
+    """Asks a model of two classes for ``decision_function``; the parameters are those of ``Predictor``."""
 
     _methods = ("decision_function",)
 
     def __call__(self, X: FloatArray, rows: IntArray) -> FloatArray:
-        """Return the margin of every row of `X`; `rows` are their numbers in messages."""
+        """Return the margin of every row of `X`, positive if favourable; `rows` are their numbers in messages."""
         answer = self._read(X, rows, lambda margins: np.asarray(margins, dtype=float))
         if answer.shape not in {(len(rows),), (len(rows), 1)} or not np.isfinite(answer).all():
             raise ModelError(
@@ -38,31 +36,21 @@ class Margins(Answers):
                 f"asked for {len(rows)} rows ({name_rows(rows)} of {self._data}) it gave shape {answer.shape}"
                 + ("." if np.isfinite(answer).all() else ", not all finite.")
             )
-        margins: FloatArray = answer.reshape(len(rows))
+        margins: FloatArray = self._decision.sign * answer.reshape(len(rows))
         return margins
 
 
-class LogOdds(Probabilities):
-    """Asks a model for the log odds of acceptance, of probabilities clipped away from 0 and 1."""
+class LogOdds(Answers):
+    """Asks a model for the log odds of acceptance, of probabilities clipped away from 0 and 1; or for its scores.
+
+    Both are positive where the model accepts, see :mod:`robust_recourse.models.verdicts`.
+    """
+
+    _smoothly = True
 
     def __call__(self, X: FloatArray, rows: IntArray) -> FloatArray:
-        """Return the log odds of every row of `X`; `rows` are their numbers in messages."""
-        odds: FloatArray = logit(np.clip(super().__call__(X, rows), _LEAST, _MOST))
-        return odds
-
-
-def spread(table: FloatArray) -> FloatArray:
-    """Return the scale of every column: the smaller of deviation and normed interquartile range, 1 if it is constant.
-
-    Outliers stretch the deviation, and a column that is mostly one value has no interquartile range.
-    """
-    deviation = table.std(axis=0)
-    low, high = np.quantile(table, [0.25, 0.75], axis=0)
-    middle = (high - low) / 1.349
-    scale = np.where(middle > 0.0, np.minimum(middle, deviation), deviation)
-    # The deviation of a constant column is rounding.
-    constant = scale <= 1e-12 * np.abs(table).max(axis=0)
-    return np.where(constant, 1.0, scale)
+        """Return the score of every row of `X`; `rows` are their numbers in messages."""
+        return self.verdicts(X, rows).score
 
 
 def central_differences(
@@ -73,6 +61,7 @@ def central_differences(
     width: Any,
     lower: FloatArray,
     upper: FloatArray,
+    unit: Any = 1.0,
 ) -> tuple[FloatArray, FloatArray]:
     """Return the scores of `X` and their derivatives with respect to `columns`.
 
@@ -88,6 +77,8 @@ def central_differences(
         The columns that may change.
     width : ndarray of shape (p,) or float
         Steps; a value that is large beside its step has a longer one.
+    unit : ndarray of shape (p,) or float
+        What the model gets is `X` times this.
 
     Returns
     -------
@@ -102,8 +93,8 @@ def central_differences(
         block = slice(first, first + size)
         centre, within = X[block], (lower[block], upper[block])
         step = np.maximum(width, _NOISE * np.abs(centre))
-        ahead = np.clip(_single(centre + step), *within)[:, columns]
-        behind = np.clip(_single(centre - step), *within)[:, columns]
+        ahead = np.clip(_single((centre + step) * unit) / unit, *within)[:, columns]
+        behind = np.clip(_single((centre - step) * unit) / unit, *within)[:, columns]
         points = np.repeat(centre[:, None], 1 + 2 * k, axis=1)
         points[:, 1 + number, columns] = ahead
         points[:, 1 + k + number, columns] = behind

@@ -1,7 +1,7 @@
 """Scores of models and their gradients, from wherever they can be had.
 
-A *score* is positive where the model accepts and negative where it refuses: the log odds of acceptance, or what
-``decision_function`` answers. The first line that fits counts:
+A *score* is positive where the model accepts and negative where it refuses: the log odds of acceptance, less those of
+the threshold if there is one, or what ``decision_function`` answers. The first line that fits counts:
 
 ==========================================================  ==========================  ===================
 model                                                       score                       gradient
@@ -9,10 +9,15 @@ model                                                       score               
 network of scikit-learn, alone or behind scalers            log odds                    closed form
 linear model of scikit-learn, alone or behind scalers       ``decision_function``       closed form
 torch module                                                log odds of its output      automatic
-anything else with ``decision_function``                    ``decision_function``       central differences
+anything else of two classes with ``decision_function``     ``decision_function``       central differences
 anything else with ``predict_proba``                        log odds                    central differences
 anything else that answers with probabilities               log odds                    central differences
+anything that answers with scores                           score less threshold        central differences
 ==========================================================  ==========================  ===================
+
+Closed forms and automatic gradients are for tables of numbers. With a threshold ``decision_function`` counts only
+where it is known to be the log odds. Of more than two classes, without a threshold, the score is the logarithm of the
+favourable probability less that of the largest other one.
 """
 
 from __future__ import annotations
@@ -21,13 +26,15 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
+from scipy.special import logit
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse.models import torch_modules
-from robust_recourse.models.analytic import differentiable
+from robust_recourse.models.adapters import adapted
+from robust_recourse.models.analytic import Differentiable, differentiable, is_logistic
+from robust_recourse.models.decisions import Decision
 from robust_recourse.models.differences import LogOdds, Margins, central_differences
-from robust_recourse.models.predictor import Answers, Predictor, Probabilities, check_answer
+from robust_recourse.models.predictor import Answers, Decode, Predictor
 
 __all__ = ["Score", "Scores"]
 
@@ -48,12 +55,19 @@ class Scores:
     ----------
     model : object or callable
         As for :class:`robust_recourse.models.predictor.Predictor`, but labels alone are not enough.
-    columns : Index, optional
-        Names of the columns: the model then gets frames. Closed forms work on the numbers.
+    decode : callable, optional
+        As there, but without rounding to grids, so that there is something to differentiate.
     data : str
         What the rows in messages are rows of.
+    favourable, threshold
+        As there.
+    unit : ndarray of shape (p,) or float
+        The rows are in these units: the model gets them times `unit`, which closed forms and automatic gradients do
+        themselves and `decode` does for the others. Gradients are with respect to the rows.
+    numbers : bool
+        Whether all columns are numbers. If not there are only central differences.
     scale : ndarray of shape (p,) or float
-        Scale of the columns, see :func:`robust_recourse.models.differences.spread`.
+        Scale of the columns, see :func:`robust_recourse.math.scales.spread`.
     step : float, optional
         Half the width of a central difference, in scales; None for 0.001.
 
@@ -84,25 +98,34 @@ class Scores:
     def __init__(
         self,
         model: Any,
-        columns: pd.Index | None = None,
+        decode: Decode | None = None,
         data: str = "X",
         *,
+        favourable: Any = None,
+        threshold: float | None = None,
+        unit: FloatArray | float = 1.0,
+        numbers: bool = True,
         scale: FloatArray | float = 1.0,
         step: float | None = None,
     ) -> None:
-        Predictor(model)  # raises for what is no model
+        decides: dict[str, Any] = {"favourable": favourable, "threshold": threshold}
+        Predictor(model, decode, data, **decides)  # raises for what is no model
+        decision = Decision.of(adapted(model), favourable, threshold)
         self._width = (_STEP if step is None else step) * np.asarray(scale, dtype=float)
-        self._asked = (model, columns, data)
-        self._closed = differentiable(model)
+        self._unit, self._data = np.asarray(unit, dtype=float), data
+        self._graded = callable(getattr(adapted(model), "predict_proba", None))
+        self._closed = _closed_form(model, decision) if numbers else None
         self.n_queries = 0
         self.kind = "differences"
+        self._score: Margins | LogOdds
         if self._closed is not None:
             self.kind = "closed form"
-        elif torch_modules.is_module(model):
-            self.kind, self._autograd = "autograd", _Autograd(*self._asked)
+        elif numbers and torch_modules.is_module(model):
+            self.kind, self._autograd = "autograd", _Autograd(model, data, **decides)
+        elif threshold is None and decision.sign and callable(getattr(model, "decision_function", None)):
+            self._score = Margins(model, decode, data, **decides)
         else:
-            margins = callable(getattr(model, "decision_function", None))
-            self._score = Margins(*self._asked) if margins else LogOdds(*self._asked)
+            self._score = LogOdds(model, decode, data, **decides)
 
     def rows_asked(self, n_columns: int) -> int:
         """Rows that the model is asked for one score and its gradient in so many columns."""
@@ -117,16 +140,14 @@ class Scores:
             If it has neither ``decision_function`` nor ``predict_proba``, is no torch module, and answers 0 or 1
             for every row.
         """
-        model, columns, data = self._asked
-        told = any(callable(getattr(model, name, None)) for name in ("decision_function", "predict_proba"))
-        if self.kind != "differences" or told:
+        if self.kind != "differences" or self._graded or isinstance(self._score, Margins):
             return
-        answers = Probabilities(model, columns, data)(X.copy(), np.arange(len(X)))
-        if np.isin(answers, (0.0, 1.0)).all():
+        said = self._score.verdicts(X.copy(), np.arange(len(X)))
+        if said.scale == "share" and np.isin(said.value, (0.0, 1.0)).all():
             raise TypeError(
                 "model must tell how far a row is from acceptance, but it answers with labels only: 0 or 1 for each of "
-                f"the {len(X)} rows of {data}. Pass one with predict_proba or decision_function, a torch module, or a "
-                "callable that answers with probabilities; methods that follow no gradients, such as "
+                f"the {len(X)} rows of {self._data}. Pass one with predict_proba or decision_function, a torch module, "
+                "or a callable that answers with probabilities; methods that follow no gradients, such as "
                 "RobustBayesianRecourse and NearestAccepted, need labels only."
             )
 
@@ -156,8 +177,10 @@ class Scores:
         if self.kind == "differences":
             beyond = np.full(X.shape, np.inf)
             bounds = -beyond if lower is None else lower, beyond if upper is None else upper
-            return Score(*central_differences(self._score, X, rows, columns, self._width, *bounds))
-        value, gradient = self._closed(X) if self._closed is not None else self._autograd(X, rows)
+            return Score(*central_differences(self._score, X, rows, columns, self._width, *bounds, self._unit))
+        raw = X * self._unit
+        value, gradient = self._closed(raw) if self._closed is not None else self._autograd(raw, rows)
+        gradient = gradient * self._unit
         # A selection of columns is laid out by columns, and sums over a row would then depend on the batch.
         gradient = np.ascontiguousarray(gradient[:, columns])
         # A derivative that is not a number, as that of a root at 0, points nowhere.
@@ -165,15 +188,28 @@ class Scores:
 
 
 class _Autograd(Answers):
-    """Asks a torch module for log odds and gradients."""
+    """Asks a torch module for scores and gradients."""
 
-    _methods = ()
-
-    def __init__(self, model: Any, columns: pd.Index | None, data: str) -> None:
-        super().__init__(model, columns, data)
-        self._ask = partial(torch_modules.log_odds, model)
+    def __init__(self, model: Any, data: str, **decides: Any) -> None:
+        super().__init__(model, None, data, **decides)
+        self._module = model
 
     def __call__(self, X: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatArray]:
-        answer, value, gradient = self._read(X, rows, tuple)
-        check_answer(answer, rows, self._data, self._hint)
-        return value, gradient
+        found: tuple[FloatArray, FloatArray] = self._read(
+            X, rows, tuple, lambda points: torch_modules.scores(self._module, points, partial(self._said, rows=rows))
+        )
+        return found
+
+
+def _closed_form(model: Any, decision: Decision) -> Differentiable | None:
+    """Return the closed form of the favourable class, less the threshold; None if there is none."""
+    score, threshold = differentiable(model), decision.threshold
+    if score is None or not decision.sign or (threshold is not None and not is_logistic(model)):
+        return None
+    sign, level = decision.sign, 0.0 if threshold is None else float(logit(threshold))
+
+    def favourable(X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        value, gradient = score(X)
+        return sign * value - level, sign * gradient
+
+    return favourable

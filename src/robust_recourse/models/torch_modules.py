@@ -1,4 +1,4 @@
-"""Modules of torch as models: arrays in, probabilities and gradients out.
+"""Modules of torch as models: arrays in, probabilities or scores and gradients out.
 
 Torch is never imported here: whoever has a module has imported it already.
 """
@@ -6,19 +6,22 @@ Torch is never imported here: whoever has a module has imported it already.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from scipy.special import logit
 
 from robust_recourse._typing import FloatArray
+from robust_recourse.models.verdicts import Verdicts
 
-__all__ = ["HINT", "ask", "is_module", "log_odds"]
+__all__ = ["HINT", "ask", "is_module", "scores"]
 
 HINT = (
     " The outputs of a torch module are taken as probabilities of the favourable class: add a sigmoid (or a softmax "
-    "over two columns) as its last layer, or wrap it, as in torch.nn.Sequential(module, torch.nn.Sigmoid())."
+    "over the columns) as its last layer, or wrap it, as in torch.nn.Sequential(module, torch.nn.Sigmoid()). If they "
+    "are scores, pass threshold=."
 )
 
 
@@ -37,28 +40,45 @@ def ask(module: Any, X: Any) -> Any:
         return _array(module(_tensor(module, X)))
 
 
-def log_odds(module: Any, X: Any) -> tuple[Any, FloatArray, FloatArray]:
-    """Return the outputs of the module, the log odds of acceptance that they mean, and the gradients of these.
+def scores(module: Any, X: Any, read: Callable[[Any], Verdicts]) -> tuple[FloatArray, FloatArray]:
+    """Return the scores that the outputs of the module mean, and their gradients.
 
     Where the probability is 0 or 1 to the last bit the log odds are those of the nearest number that is neither,
     and their gradient is 0.
+
+    Parameters
+    ----------
+    module : torch.nn.Module
+        The module.
+    X : array_like of shape (m, p)
+        Rows.
+    read : callable
+        Says what an array of outputs means, and raises for outputs that mean nothing.
     """
     torch = sys.modules["torch"]
     rows = _tensor(module, X).requires_grad_(True)
     with _evaluation(module), torch.enable_grad():
         answer = module(rows)
-        favourable = answer.reshape(len(rows), -1)[:, -1]
-        if not favourable.is_floating_point():
-            favourable = favourable.to(rows.dtype)
-        limits = torch.finfo(favourable.dtype)
-        favourable = favourable.clamp(limits.tiny, 1.0 - limits.eps)
-        # In this order the factor p (1 - p) of a sigmoid cancels before it can underflow.
-        value = torch.log(favourable) - torch.log1p(-favourable)
+        verdicts = read(_array(answer))
+        outputs = answer.reshape(len(rows), -1)
+        outputs = outputs if outputs.is_floating_point() else outputs.to(rows.dtype)
+        own = outputs[:, verdicts.column]
+        limits = torch.finfo(own.dtype)
+        if verdicts.scale == "score":
+            value, level = verdicts.sign * own, verdicts.level
+        elif verdicts.scale == "rival":
+            others = torch.arange(outputs.shape[1], device=outputs.device) != verdicts.column
+            rival = outputs[:, others].max(dim=1).values
+            value, level = torch.log(own.clamp(min=limits.tiny)) - torch.log(rival.clamp(min=limits.tiny)), 0.0
+        else:
+            own = own.clamp(limits.tiny, 1.0 - limits.eps)
+            # In this order the factor p (1 - p) of a sigmoid cancels before it can underflow.
+            value, level = verdicts.sign * (torch.log(own) - torch.log1p(-own)), logit(verdicts.level)
         # A module that decides by comparisons has no gradient anywhere.
         smooth = value.requires_grad
         gradient = torch.autograd.grad(value.sum(), rows, allow_unused=True)[0] if smooth else None
         gradient = torch.zeros_like(rows) if gradient is None else gradient
-    return _array(answer), _array(value), _array(gradient)
+    return _array(value) - level, _array(gradient)
 
 
 def _tensor(module: Any, X: Any) -> Any:
