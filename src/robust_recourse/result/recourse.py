@@ -1,23 +1,20 @@
-"""What `explain` returns: frozen, with a status and a reason for every row."""
+"""The recourse of one row."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, overload
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 
-from robust_recourse._typing import BoolArray, FloatArray, IntArray
+from robust_recourse._typing import FloatArray
 from robust_recourse._validation import check_vector
 from robust_recourse.math.adversary import WorstCase, recover
 from robust_recourse.math.odds import Scales
 from robust_recourse.sampling.neighbourhood import Neighbourhood
 
-__all__ = ["Recourse", "Recourses", "Status"]
+__all__ = ["Recourse", "Status", "odds_of"]
 
 
 class Status(StrEnum):
@@ -34,9 +31,11 @@ class Status(StrEnum):
     INCONSISTENT_MODEL = "inconsistent model"
     REFUSED = "refused by the model"
     NOT_FOUND = "no accepted point found"
+    TOO_MANY_CHANGES = "more changes needed than allowed"
+    TIME_LIMIT = "out of time"
 
 
-def _exp(log_odds: ArrayLike) -> FloatArray:
+def odds_of(log_odds: ArrayLike) -> FloatArray:
     """Odds beyond the range of floating point are infinite; the logarithm stays exact."""
     with np.errstate(over="ignore"):
         odds: FloatArray = np.exp(np.asarray(log_odds, dtype=float))
@@ -71,6 +70,8 @@ class Recourse:
         The labelled samples; None where none were drawn.
     scales : Scales or None
         Smoothing and ambiguity radii of the odds; None where there are no odds.
+    unit : ndarray of shape (p,) or None
+        A numeric row times `unit` is in the units of the table; None: it already is.
     """
 
     x0: FloatArray
@@ -87,6 +88,7 @@ class Recourse:
     path: FloatArray | None = None
     neighbourhood: Neighbourhood | None = None
     scales: Scales | None = None
+    unit: FloatArray | None = None
 
     @classmethod
     def unchanged(cls, x0: FloatArray) -> Recourse:
@@ -120,7 +122,7 @@ class Recourse:
     @property
     def worst_case_odds(self) -> float:
         """Worst-case posterior odds of refusal at `x`."""
-        return float(_exp(self.log_worst_case_odds))
+        return float(odds_of(self.log_worst_case_odds))
 
     def worst_case(self, at: FloatArray | None = None) -> WorstCase:
         """Recover the worst-case mixtures at the recourse, or at another point `at`.
@@ -132,78 +134,3 @@ class Recourse:
             raise ValueError(f"There is no worst case, the status is {self.status}: {self.reason}")
         point = self.x if at is None else check_vector(at, "at", width=len(self.x))
         return recover(point[around.free], around.free_samples, around.accepted, *self.scales)
-
-
-@dataclass(frozen=True, eq=False)
-class Recourses:
-    """The recourses of a batch; index or iterate for single ones.
-
-    Attributes
-    ----------
-    x, boundary : ndarray of shape (m, p) or DataFrame
-        Recourses and boundary points, frames if frames were explained; NaN where there is none.
-    cost, budget, log_worst_case_odds : ndarray of shape (m,)
-        See :class:`Recourse`; NaN where they are not defined.
-    valid : ndarray of bool, shape (m,)
-        Whether the present model accepts each row of `x`.
-    status : ndarray of Status, shape (m,)
-        How each search ended.
-    reason : ndarray of str, shape (m,)
-        The same in a sentence.
-    n_queries : ndarray of int, shape (m,)
-        Rows that the model was asked for.
-    """
-
-    x: Any
-    boundary: Any
-    cost: FloatArray
-    budget: FloatArray
-    valid: BoolArray
-    status: np.ndarray[Any, np.dtype[np.object_]]
-    reason: np.ndarray[Any, np.dtype[np.object_]]
-    log_worst_case_odds: FloatArray
-    n_queries: IntArray
-    _rows: tuple[Recourse, ...] = field(repr=False)
-
-    @property
-    def worst_case_odds(self) -> FloatArray:
-        """Worst-case posterior odds of refusal at the recourses."""
-        return _exp(self.log_worst_case_odds)
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __iter__(self) -> Iterator[Recourse]:
-        return iter(self._rows)
-
-    @overload
-    def __getitem__(self, i: int) -> Recourse: ...
-    @overload
-    def __getitem__(self, i: slice) -> tuple[Recourse, ...]: ...
-    def __getitem__(self, i: int | slice) -> Recourse | tuple[Recourse, ...]:
-        return self._rows[i]
-
-    def __repr__(self) -> str:
-        counts = ", ".join(f"{n} {status}" for status, n in pd.Series(self.status).value_counts().items())
-        return f"Recourses({len(self)} rows: {counts})"
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one table: the columns of `x`, then what is known about each row.
-
-        A column of `x` that has one of these names keeps it; ours then starts with ``recourse_``.
-        """
-        frame = self.x.copy() if isinstance(self.x, pd.DataFrame) else pd.DataFrame(self.x)
-        extra: dict[str, Any] = {
-            "cost": self.cost,
-            "budget": self.budget,
-            "valid": self.valid,
-            "status": [str(status) for status in self.status],
-            "reason": self.reason,
-            "worst_case_odds": self.worst_case_odds,
-            "n_queries": self.n_queries,
-        }
-        for name, values in extra.items():
-            while name in frame.columns:
-                name = f"recourse_{name}"
-            frame[name] = values
-        return frame

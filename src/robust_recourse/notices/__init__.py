@@ -1,0 +1,22 @@
+"""What is told about recourses: sentences, pages and a JSON document."""
+
+from robust_recourse.notices.document import json_document, json_schema
+from robust_recourse.notices.frames import beside, list_changes
+from robust_recourse.notices.notice import Change, Notice
+from robust_recourse.notices.page import page, write_pages
+from robust_recourse.notices.reading import Pair
+from robust_recourse.notices.sentences import describe, describe_all
+
+__all__ = [
+    "Change",
+    "Notice",
+    "Pair",
+    "beside",
+    "describe",
+    "describe_all",
+    "json_document",
+    "json_schema",
+    "list_changes",
+    "page",
+    "write_pages",
+]

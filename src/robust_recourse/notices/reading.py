@@ -1,0 +1,128 @@
+"""From two tables, before and after, to notices."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from robust_recourse._typing import FloatArray
+from robust_recourse.notices._values import plain
+from robust_recourse.notices.notice import Change
+from robust_recourse.tables.foreign import is_frame
+
+__all__ = ["Pair", "Row"]
+
+Row: TypeAlias = tuple[dict[Hashable, Any], dict[Hashable, Any] | None, tuple[Change, ...]]
+"""Before, after (None where there is no recourse), and what changes."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two tables with the same rows and columns.
+
+    Attributes
+    ----------
+    before, after : DataFrame (pandas or polars) or ndarray
+        The rows as they are, and as they should be.
+    kinds : sequence of str
+        Kind of every column: "number", "category", "ordered" or "fixed".
+    costs : ndarray of shape (n, p)
+        What the change of every cell costs.
+    orders : mapping
+        Values of the ordered categories, lowest first, by column.
+    renamed : mapping
+        What to call columns; the others keep their names.
+    """
+
+    before: Any
+    after: Any
+    kinds: Sequence[str]
+    costs: FloatArray
+    orders: Mapping[Hashable, Sequence[Any]]
+    renamed: Mapping[Hashable, str]
+
+    @property
+    def names(self) -> list[Hashable]:
+        """The names of the columns in the tables."""
+        table = self.after
+        return list(table.columns) if is_frame(table) else list(range(np.shape(table)[1]))
+
+    def rows(self, chosen: Sequence[int]) -> list[Row]:
+        """Return rows before, after, and what changes between the two."""
+        names = self._new_names()
+        orders = [self._order(k, name) for k, name in enumerate(self.names)]
+        before, after = _cells(self.before, chosen), _cells(self.after, chosen)
+        rows: list[Row] = []
+        for i, row in enumerate(chosen):
+            old = {name: column[i] for name, column in zip(names, before, strict=True)}
+            if np.isnan(self.costs[row]).any():
+                rows.append((old, None, ()))
+                continue
+            new = {name: column[i] for name, column in zip(names, after, strict=True)}
+            changes = [
+                Change(
+                    name,
+                    self.kinds[k],
+                    old[name],
+                    new[name],
+                    float(self.costs[row, k]),
+                    direction(self.kinds[k], old[name], new[name], orders[k]),
+                )
+                for k, name in enumerate(names)
+                if differs(old[name], new[name])
+            ]
+            rows.append((old, new, tuple(changes)))
+        return rows
+
+    def _new_names(self) -> list[Hashable]:
+        own = self.names
+        unknown = [name for name in self.renamed if name not in own]
+        if unknown:
+            raise ValueError(f"names has {unknown[0]!r}, which is no column. The columns are {own}.")
+        new = [self.renamed.get(name, name) for name in own]
+        twice = [name for name in new if new.count(name) > 1] if self.renamed else []
+        if twice:
+            raise ValueError(f"names calls two columns {twice[0]!r}. Give each a name of its own.")
+        return new
+
+    def _order(self, k: int, name: Hashable) -> Sequence[Any]:
+        """Return the order of a column's categories: the one that was given, or that of an ordered categorical."""
+        if name in self.orders or not isinstance(self.before, pd.DataFrame):
+            return self.orders.get(name, ())
+        dtype = self.before.dtypes.iloc[k]
+        return list(dtype.categories) if isinstance(dtype, pd.CategoricalDtype) and dtype.ordered else ()
+
+
+def differs(before: Any, after: Any) -> bool:
+    """Say whether two values of a column differ; missing ones are None."""
+    return before is not after if before is None or after is None else bool(before != after)
+
+
+def direction(kind: str, before: Any, after: Any, order: Sequence[Any] = ()) -> int:
+    """Return 1 if a value rises, -1 if it falls, 0 if there is no order to tell.
+
+    >>> direction("ordered", "college", "school", ["school", "college"])
+    -1
+    """
+    if kind not in ("number", "ordered") or isinstance(before, bool) or before is None or after is None:
+        return 0
+    if kind == "ordered" and before in order and after in order:
+        before, after = order.index(before), order.index(after)
+    elif isinstance(before, str | bytes):
+        return 0
+    return int(after > before) - int(after < before)
+
+
+def _cells(table: Any, rows: Sequence[int]) -> list[list[Any]]:
+    """Return the values of every column of a table in these rows."""
+    if isinstance(table, pd.DataFrame):
+        columns: list[Any] = [table.iloc[:, k].array.take(list(rows)) for k in range(table.shape[1])]
+    elif is_frame(table):
+        columns = [table[name].gather(list(rows)).to_list() for name in table.columns]
+    else:
+        columns = list(np.asarray(table)[list(rows)].T)
+    return [[plain(value) for value in column] for column in columns]

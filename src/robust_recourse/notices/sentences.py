@@ -1,0 +1,108 @@
+"""Notices in plain sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Context, Decimal
+
+import numpy as np
+
+from robust_recourse.notices._values import amount, column_text, label_text, text
+from robust_recourse.notices.notice import Change, Notice, by_person
+
+__all__ = ["NO_RECOURSE", "describe", "describe_all", "how", "phrases"]
+
+# What the person is told; the reason of the search is for those who run it.
+NO_RECOURSE: Mapping[str, str] = {
+    "no favourable candidate reachable": "none of the changes that are allowed leads to a row like those it accepts",
+    "nothing may change": "none of the details that were used may change",
+    "outside the bounds": "a detail lies outside the limits that were set for changes",
+    "inconsistent model": "the model gave different answers to the same question",
+    "refused by the model": "the model refuses the best change that the search came to",
+    "no accepted point found": "the search came to no change that the model accepts",
+    "more changes needed than allowed": "it would take more changes at a time than are allowed",
+    "out of time": "the time for the search was over before it got to this one",
+}
+_VERBS = {1: "raise", -1: "lower", 0: "change"}
+
+
+def phrases(notice: Notice) -> list[tuple[str, ...]]:
+    """Return what to change, in words that alternate with what comes from the table.
+
+    The first, third, fifth of each phrase are ours, the others are a name and two values.
+    """
+    changes: list[tuple[str, ...]] = [
+        (
+            f"{_VERBS[change.direction]} ",
+            column_text(change.column),
+            " from ",
+            text(change.before, quoted=True),
+            " to ",
+            text(change.after, quoted=True),
+        )
+        for change in notice.changes
+    ]
+    return changes + [("keep everything else",)] * (len(notice.changes) < len(notice.before))
+
+
+def recommendation(notice: Notice) -> str:
+    """Say what to change: parts of a sentence, without capital and full stop."""
+    return "; ".join("".join(phrase) for phrase in phrases(notice))
+
+
+def how(change: Change) -> str:
+    """Say how a value changes: "raise by 850", "lower", "change"."""
+    verb = _VERBS[change.direction]
+    apart = _apart(text(change.before), text(change.after)) if change.kind == "number" else ""
+    return f"{verb} by {apart}" if apart else verb
+
+
+def describe(notice: Notice) -> str:
+    """Say in plain sentences what to change, what the present model says to it, and what it costs."""
+    if notice.needs_nothing:
+        return "Nothing needs to change: the present model accepts these values as they are."
+    if notice.recommended:
+        said = (
+            f"{_sentence(recommendation(notice))} The present model accepts exactly these values. {_cost(notice.cost)}"
+        )
+        return said if notice.status == "ok" else f"{said} Note ({notice.status}): {notice.reason}"
+    words = NO_RECOURSE.get(notice.status)
+    said = f"No recourse was found: {words}." if words else "No recourse was found."
+    if notice.changes:
+        said += f" The best that was tried, and is refused: {recommendation(notice)}."
+    return f"{said} Reason ({notice.status}): {notice.reason}"
+
+
+def describe_all(notices: Sequence[Notice]) -> str:
+    """Describe every notice in a line that begins with its label."""
+    lines = []
+    for group in by_person(notices):
+        for notice in group:
+            option = f", option {notice.rank} of {len(group)}" if len(group) > 1 else ""
+            lines.append(f"{label_text(notice.label)}{option}: {describe(notice)}")
+    return "\n".join(lines)
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}."
+
+
+def _cost(cost: float) -> str:
+    if not np.isfinite(cost):
+        return "The cost is not known."
+    written = amount(cost)
+    about = "" if float(written.replace(",", "")) == cost else "about "
+    return f"The cost is {about}{written} {'unit' if written == '1' else 'units'}."
+
+
+def _apart(before: str, after: str) -> str:
+    """Return how far apart two written numbers are, to the last digit; empty if one is not in positional notation.
+
+    >>> _apart("0.1", "0.3"), _apart("2,050", "1,200"), _apart("1e+30", "2")
+    ('0.2', '850', '')
+    """
+    old, new = before.replace(",", ""), after.replace(",", "")
+    if not (set(old + new) <= set("-.0123456789")):
+        return ""
+    exact = Context(prec=len(old) + len(new))
+    return f"{exact.subtract(Decimal(new), Decimal(old)).copy_abs().normalize(exact):,f}"

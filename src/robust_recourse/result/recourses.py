@@ -1,0 +1,297 @@
+"""The recourses of a batch, and what is told about them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from os import PathLike
+from pathlib import Path
+from typing import Any, overload
+
+import numpy as np
+import pandas as pd
+
+from robust_recourse import notices
+from robust_recourse._typing import BoolArray, FloatArray, IntArray
+from robust_recourse._validation import check_choice
+from robust_recourse.notices.page import AUDIENCES, Audience
+from robust_recourse.result.recourse import Recourse, odds_of
+from robust_recourse.tables import to_pandas
+
+__all__ = ["Recourses"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Recourses:
+    """The recourses of a batch; index or iterate for single ones.
+
+    There is one entry for every row that was explained, or several if several were asked for: those of a person stand
+    together, the cheapest first.
+
+    Attributes
+    ----------
+    x, boundary : ndarray of shape (n, p) or DataFrame
+        Recourses and boundary points, frames if frames were explained. Where there is none, all cells are missing;
+        columns of integers or booleans then have the nullable type of pandas.
+    cost, budget, log_worst_case_odds : ndarray of shape (n,)
+        See :class:`Recourse`; NaN where they are not defined.
+    valid : ndarray of bool, shape (n,)
+        Whether the present model accepts each row of `x`.
+    status : ndarray of Status, shape (n,)
+        How each search ended.
+    reason : ndarray of str, shape (n,)
+        The same in a sentence.
+    n_queries : ndarray of int, shape (n,)
+        Rows that the model was asked for.
+    x0 : ndarray of shape (n, p) or DataFrame
+        The instances as they were given, beside `x`.
+    person : ndarray of int, shape (n,)
+        Position of each instance in the table that was explained.
+    rank : ndarray of int, shape (n,)
+        Number of the recourse among those of the person, from 1.
+    column_costs : ndarray of shape (n, p)
+        What the change of every column costs, in the order of the columns of `x`; NaN where there is no recourse.
+    kinds : tuple of str
+        What every column of `x` holds: "number", "category", "ordered" or "fixed".
+    orders : mapping
+        The ordered categories, lowest first, by column.
+    """
+
+    x: Any
+    boundary: Any
+    cost: FloatArray
+    budget: FloatArray
+    valid: BoolArray
+    status: np.ndarray[Any, np.dtype[np.object_]]
+    reason: np.ndarray[Any, np.dtype[np.object_]]
+    log_worst_case_odds: FloatArray
+    n_queries: IntArray
+    x0: Any
+    person: IntArray
+    rank: IntArray
+    column_costs: FloatArray
+    kinds: tuple[str, ...]
+    orders: Mapping[Hashable, Sequence[Any]] = field(default_factory=dict)
+    _rows: tuple[Recourse, ...] = field(repr=False)
+
+    @property
+    def worst_case_odds(self) -> FloatArray:
+        """Worst-case posterior odds of refusal at the recourses."""
+        return odds_of(self.log_worst_case_odds)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Recourse]:
+        return iter(self._rows)
+
+    @overload
+    def __getitem__(self, i: int) -> Recourse: ...
+    @overload
+    def __getitem__(self, i: slice) -> tuple[Recourse, ...]: ...
+    def __getitem__(self, i: int | slice) -> Recourse | tuple[Recourse, ...]:
+        return self._rows[i]
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{n} {status}" for status, n in pd.Series(self.status).value_counts().items())
+        return f"Recourses({len(self)} rows: {counts})"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one table of pandas: the columns of `x`, then what is known about each entry.
+
+        If a person has several recourses, the columns `person` and `rank` say whose each one is. A column of `x` that
+        has one of these names keeps it; ours then starts with ``recourse_``.
+        """
+        frame = to_pandas(self.x)
+        frame = frame if isinstance(frame, pd.DataFrame) else pd.DataFrame(frame)
+        extra: dict[str, Any] = {
+            **({"person": self.person, "rank": self.rank} if self._several else {}),
+            "cost": self.cost,
+            "budget": self.budget,
+            "valid": self.valid,
+            "status": [str(status) for status in self.status],
+            "reason": self.reason,
+            "worst_case_odds": self.worst_case_odds,
+            "n_queries": self.n_queries,
+        }
+        return notices.beside(frame, extra)
+
+    def changes(self) -> pd.DataFrame:
+        """Return one line for every column that a recourse changes: row, column, from, to and cost.
+
+        The row is the label of the index, or the position in an array. If a person has several recourses, the column
+        `rank` tells them apart. Values are as in the tables: integers stay integers and categories stay what they are.
+        Entries without a recourse have no line.
+        """
+        table = notices.list_changes(self._notices(), self._labels)
+        return table if self._several else table.drop(columns="rank")
+
+    def describe(self, i: int | None = None, *, names: Mapping[Hashable, str] | None = None) -> str:
+        """Say in plain sentences what to change, what the present model says to it, and what it costs.
+
+        Parameters
+        ----------
+        i : int, optional
+            Number of the entry, as in ``found[i]``; without it every entry is described in a line that begins with
+            its label.
+        names : mapping, optional
+            What to call columns, where their names in the table say too little.
+
+        Returns
+        -------
+        str
+            Numbers are written with all their digits: read back, they are the values in `x`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from robust_recourse import NearestAccepted
+        >>> accept = lambda X: X[:, 0] - 0.1 * X[:, 1] > 1000.0
+        >>> method = NearestAccepted(accept).fit(np.array([[2050.0, 24.0], [900.0, 36.0]]))
+        >>> found = method.explain(np.array([[1200.0, 24.0], [1000.0, 36.0], [3000.0, 6.0]]))
+        >>> print(found.describe(1, names={0: "savings", 1: "duration"}))
+        Raise savings from 1,000 to 2,050; lower duration from 36 to 24. The present model accepts exactly these values.
+        The cost is 1,062 units.
+        """
+        if i is None:
+            return notices.describe_all(self._notices(names=names))
+        return notices.describe(self._notices([range(len(self))[i]], names)[0])
+
+    def to_html(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        title: str = "Recourse for refused applications",
+        audience: Audience = "both",
+        person: int | None = None,
+        names: Mapping[Hashable, str] | None = None,
+        note: str = "",
+        when: date | None = None,
+    ) -> str:
+        """Return a page with a notice for each person and a summary for the analyst.
+
+        The page needs nothing else: no network, no script, no other file. Printed, every notice begins a new page.
+        Everything that comes from the table is escaped.
+
+        Parameters
+        ----------
+        path : path-like, optional
+            File to write the page to.
+        title : str
+            Heading of the page.
+        audience : {"both", "applicant", "analyst"}
+            Only the notices, only the summary, or both.
+        person : int, optional
+            Position of the only row to show.
+        names : mapping, optional
+            What to call columns, where their names in the table say too little.
+        note : str
+            Last paragraph of every notice, such as whom to ask.
+        when : date, optional
+            The date that the notices bear; today if None.
+
+        Returns
+        -------
+        str
+            The page.
+        """
+        check_choice(audience, "audience", AUDIENCES)
+        rows = None
+        if person is not None:
+            rows = [int(i) for i in np.flatnonzero(self.person == person)]
+            if not rows:
+                raise ValueError(f"person must be the position of a row that was explained, got {person!r}.")
+        shown = self._notices(rows, names)
+        page = notices.page(shown, title=title, audience=audience, when=when or date.today(), note=note)
+        if path is not None:
+            Path(path).write_text(page, encoding="utf-8")
+        return page
+
+    def to_html_files(
+        self,
+        folder: str | PathLike[str],
+        *,
+        title: str = "Recourse for refused applications",
+        names: Mapping[Hashable, str] | None = None,
+        note: str = "",
+        when: date | None = None,
+    ) -> list[Path]:
+        """Write the notice of every person into a file of its own, and the summary into ``index.html``.
+
+        Parameters
+        ----------
+        folder : path-like
+            Where to write; made if it does not exist. Files of the same name are replaced.
+        title, names, note, when
+            See :meth:`to_html`.
+
+        Returns
+        -------
+        list of Path
+            The notices, in the order of the persons. Their names are made of the labels of the rows.
+        """
+        return notices.write_pages(
+            Path(folder),
+            self._notices(names=names),
+            title=title,
+            when=when or date.today(),
+            note=note,
+        )
+
+    def to_json(self, path: str | PathLike[str] | None = None, *, indent: int | None = 2) -> str:
+        """Return everything as one JSON document; :meth:`json_schema` says what is in it.
+
+        Missing values are null, dates are text in ISO 8601, and what else JSON has no word for is text.
+
+        Parameters
+        ----------
+        path : path-like, optional
+            File to write the document to.
+        indent : int or None
+            Spaces of a level; None: everything in one line.
+        """
+        document = notices.json_document(self._notices(), self._pair().names, self.kinds, indent)
+        if path is not None:
+            Path(path).write_text(document, encoding="ascii")
+        return document
+
+    @staticmethod
+    def json_schema() -> dict[str, Any]:
+        """Return the JSON Schema (draft 2020-12) of :meth:`to_json`."""
+        return notices.json_schema()
+
+    @property
+    def _several(self) -> bool:
+        return bool((self.rank > 1).any())
+
+    @property
+    def _labels(self) -> pd.Index[Any]:
+        return self.x.index if isinstance(self.x, pd.DataFrame) else pd.Index(self.person)
+
+    def _pair(self, names: Mapping[Hashable, str] | None = None) -> notices.Pair:
+        return notices.Pair(self.x0, self.x, self.kinds, self.column_costs, self.orders, names or {})
+
+    def _notices(
+        self, entries: Sequence[int] | None = None, names: Mapping[Hashable, str] | None = None
+    ) -> list[notices.Notice]:
+        chosen = range(len(self)) if entries is None else entries
+        labels, odds = self._labels, self.worst_case_odds
+        rows = self._pair(names).rows(chosen)
+        return [
+            notices.Notice(
+                label=labels[i],
+                person=int(self.person[i]),
+                rank=int(self.rank[i]),
+                status=str(self.status[i]),
+                reason=str(self.reason[i]),
+                valid=bool(self.valid[i]),
+                cost=float(self.cost[i]),
+                worst_case_odds=float(odds[i]),
+                log_worst_case_odds=float(self.log_worst_case_odds[i]),
+                before=before,
+                after=after,
+                changes=changes,
+            )
+            for i, (before, after, changes) in zip(chosen, rows, strict=True)
+        ]

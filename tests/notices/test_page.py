@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import date
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from robust_recourse.notices._histogram import edges, histogram
+from robust_recourse.notices._markup import element, table
+from robust_recourse.notices._style import STYLE
+from robust_recourse.notices.analyst import analyst
+from robust_recourse.notices.notice import Change, Notice, by_person
+from robust_recourse.notices.page import page
+
+
+def notice(person, *, rank=1, status="ok", cost=1.0, column="a", valid=True, reason="Why."):
+    changes = (Change(column, "number", 1.0, 1.0 + cost, cost, 1),) if cost > 0.0 else ()
+    after = None if np.isnan(cost) else {"a": 1.0, "b": 2.0, **{change.column: change.after for change in changes}}
+    return Notice(
+        f"row {person}",
+        person,
+        rank,
+        status,
+        reason,
+        valid,
+        cost,
+        0.5,
+        np.log(0.5),
+        {"a": 1.0, "b": 2.0},
+        after,
+        changes,
+    )
+
+
+def none(person, status, reason="Why."):
+    return notice(person, status=status, cost=np.nan, valid=False, reason=reason)
+
+
+def cells(markup, caption):
+    """Return the rows of a table as text."""
+    whole = next(part for part in re.findall(r"<table.*?</table>", markup) if caption in part)
+    rows = re.findall(r"<tr>(.*?)</tr>", whole)
+    return [[re.sub("<.*?>", "", cell) for cell in re.findall(r"<t[hd].*?</t[hd]>", row)] for row in rows]
+
+
+BATCH = [
+    notice(0, cost=1.0),
+    notice(0, rank=2, cost=3.0, column="b"),
+    notice(1, cost=2.0),
+    notice(2, status="already favourable", cost=0.0),
+    none(3, "out of time", "Slow."),
+    none(4, "out of time", "Slow."),
+    none(5, "nothing may change", "Fixed."),
+]
+
+
+def test_summary_counts_people_not_recourses():
+    summary = "".join(analyst(BATCH))
+    assert cells(summary, "How the searches ended")[1:] == [
+        ["ok", "2", "33.3%", "2"],
+        ["out of time", "2", "33.3%", "0"],
+        ["already favourable", "1", "16.7%", "1"],
+        ["nothing may change", "1", "16.7%", "0"],
+    ]
+    tiles = re.findall(r"<li><b>(.*?)</b>(.*?)</li>", summary)
+    assert tiles == [
+        ("6", "rows explained"),
+        ("2", "have a recourse that the present model accepts"),
+        ("1", "are accepted as they are"),
+        ("3", "have none"),
+        ("3", "recourses in all"),
+    ]
+
+
+def test_summary_of_costs_is_of_the_cheapest():
+    summary = "".join(analyst(BATCH))
+    assert cells(summary, "over 2 rows")[1] == ["Cost", "1", "1.25", "1.5", "1.75", "2"]
+
+
+def test_summary_says_what_changes_and_why_not():
+    summary = "".join(analyst(BATCH))
+    assert cells(summary, "accepted recourses change")[1:] == [
+        ["a", "2", "66.7%", "2", "0", "0", "1.5"],
+        ["b", "1", "33.3%", "1", "0", "0", "3"],
+    ]
+    assert cells(summary, "Why rows have no recourse")[1:] == [
+        ["out of time", "Slow.", "2", "row 3, row 4"],
+        ["nothing may change", "Fixed.", "1", "row 5"],
+    ]
+
+
+def test_many_rows_with_the_same_reason_are_not_all_named():
+    summary = "".join(analyst([none(i, "out of time") for i in range(1203)]))
+    assert cells(summary, "Why rows")[1][3] == "row 0, row 1, row 2, row 3, row 4 and 1,198 more"
+
+
+def test_all_rows_are_listed():
+    rows = cells("".join(analyst(BATCH)), "Every recourse")
+    assert rows[0][1] == "Option"
+    assert rows[2] == ["row 0", "2", "accepted", "ok", "1", "3", "0.5"]
+    assert rows[5][2:6] == ["refused", "out of time", "\N{EN DASH}", "\N{EN DASH}"]
+    assert "Option" not in cells("".join(analyst(BATCH[2:])), "Every recourse")[0]
+
+
+def test_page_tells_options_that_are_accepted_only():
+    options = [notice(0), notice(0, rank=2, valid=False, cost=7.0)]
+    shown = page(options, title="T", audience="applicant", when=date(2025, 1, 1))
+    assert "What to change" in shown
+    assert "from <bdi>1</bdi> to <bdi>2</bdi>" in shown
+    assert "<bdi>8</bdi>" not in shown
+    assert "<bdi>8</bdi>" in page([notice(0, cost=7.0)], title="T", audience="applicant", when=date(2025, 1, 1))
+
+
+@pytest.mark.parametrize(("label", "said"), [(17, "for number <bdi>17</bdi>"), ("A-17", "for <bdi>A-17</bdi>")])
+def test_notices_name_the_person(label, said):
+    assert said in page([replace(notice(0), label=label)], title="T", audience="applicant", when=date(2025, 1, 1))
+
+
+def test_by_person_keeps_people_together():
+    assert [len(group) for group in by_person(BATCH)] == [2, 1, 1, 1, 1, 1]
+
+
+def test_elements_escape_all_text():
+    assert element("a", "<b>", href='"x"') == '<a href="&quot;x&quot;">&lt;b&gt;</a>'
+    assert "<td>&lt;i&gt;</td>" in table("c", ["h", "k"], [["r", "<i>"]])
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(st.floats(0.0, 1e6), min_size=2, max_size=30))
+def test_bins_hold_all_numbers(numbers):
+    held = np.array(numbers)
+    assume(np.ptp(held) > 1e-3)
+    marks = edges(held)
+    assert (np.diff(marks) > 0.0).all()
+    assert 2 <= len(marks) <= 14
+    assert np.histogram(held, marks)[0].sum() == len(held)
+
+
+def test_histogram_tells_its_numbers():
+    shown = histogram(np.array([0.1, 0.2, 0.3, 0.4, 1.0, 1.0]))
+    heights = [float(height) for height in re.findall(r'<rect[^>]* height="([\d.]+)"', shown)]
+    told = [int(count) for count in re.findall(r": (\d+)(?=, |\.\")", shown)]
+    assert sum(told) == 6
+    np.testing.assert_allclose(np.array(heights) / max(heights), np.array(told) / max(told), atol=1e-3)
+
+
+def test_histogram_of_costs_that_are_close_together():
+    shown = histogram(1000.0 + np.arange(6) / 10.0)
+    labels = re.findall(r"<text[^>]*>(1,000[.\d]*)</text>", shown)
+    assert len(labels) == len(set(labels)) > 3
+
+
+@pytest.mark.parametrize("numbers", [[1.0], [1.0] * 50, [1.0, 2.0, 3.0, 4.0]])
+def test_few_costs_are_not_drawn(numbers):
+    assert histogram(np.array(numbers)) == ""
+
+
+def _luminance(colour):
+    channels = np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)]) / 255.0
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+def test_text_has_contrast():
+    """Every colour of text against both backgrounds: at least 4.5 to 1, as WCAG 2 asks."""
+    colours = set(re.findall(r"(?<![-\w])(?:color|fill): (#[0-9a-f]{6})", STYLE))
+    assert colours
+    for colour in colours:
+        for background in ("#ffffff", "#eef1f5"):
+            high, low = sorted((_luminance(colour), _luminance(background)), reverse=True)
+            assert (high + 0.05) / (low + 0.05) >= 4.5
+
+
+def test_print_puts_every_notice_on_a_page_of_its_own():
+    printed = STYLE.split("@media print")[1]
+    assert "article { break-before: page; }" in printed
