@@ -7,6 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from robust_recourse import ActionSet, BayesianRecourse, RobustBayesianRecourse, Status
 from robust_recourse.math.odds import log_worst_case_odds
 from robust_recourse.math.projections import weighted_cost
+from robust_recourse.math.scales import spread
 
 
 def naive_log_odds(recourse, x):
@@ -97,7 +98,7 @@ def test_same_seed_same_answer_whatever_the_batch_the_order_and_the_jobs(wide, m
         alone = fitted.explain(refused[i : i + 1])
         np.testing.assert_array_equal(alone.x[0], reference.x[i])
         assert alone.log_worst_case_odds[0] == reference.log_worst_case_odds[i]
-    monkeypatch.setattr("robust_recourse.methods._base._CHUNK_ROWS", 7)
+    monkeypatch.setattr("robust_recourse.methods._tasks._CHUNK_ROWS", 7)
     np.testing.assert_array_equal(fitted.explain(refused).x, reference.x)
     np.testing.assert_array_equal(fitted.set_params(n_jobs=2).explain(refused).x, reference.x)
     again = method(model, random_state=3).fit(X).explain(refused)
@@ -398,10 +399,17 @@ def test_frames_in_frames_out():
     swapped = method.explain(refused[["debt", "income"]])
     assert list(swapped.x.columns) == ["debt", "income"]
     np.testing.assert_array_equal(swapped.x[["income", "debt"]], found.x)
-    arrays = RobustBayesianRecourse(model.predict, ActionSet(decrease=[1]), random_state=0)
-    with pytest.warns(UserWarning, match="valid feature names"):
-        plain = arrays.fit(X.to_numpy()).explain(refused.to_numpy())
-    np.testing.assert_array_equal(plain.x, found.x.to_numpy())
+    # A frame is an array in units of cost, within the range of the training rows.
+    units, Z = spread(X.to_numpy()), X.to_numpy() / spread(X.to_numpy())
+    bounds = {k: (Z[:, k].min(), Z[:, k].max()) for k in range(2)}
+    arrays = RobustBayesianRecourse(
+        lambda Z: model.predict(pd.DataFrame(Z * units, columns=X.columns)),
+        ActionSet(decrease=[1], bounds=bounds),
+        random_state=0,
+    )
+    plain = arrays.fit(Z).explain(refused.to_numpy() / units)
+    np.testing.assert_allclose(plain.x * units, found.x.to_numpy(), rtol=1e-9)
+    np.testing.assert_allclose(plain.cost, found.cost, rtol=1e-9)
 
 
 def test_the_table_of_results_has_a_row_for_everybody(explained):

@@ -7,7 +7,7 @@ from sklearn.base import clone
 
 from robust_recourse import ActionSet, NearestAccepted, Status
 from robust_recourse.methods import nearest
-from robust_recourse.sampling import boundary
+from robust_recourse.sampling import segments
 
 
 def brute_force(model, X, x0, actions=None):
@@ -112,7 +112,7 @@ def test_a_row_does_not_depend_on_its_company_nor_on_blocks(wide, monkeypatch):
     for i in (0, 7, 23):
         np.testing.assert_array_equal(method.explain(refused[i : i + 1]).x[0], together.x[i])
     monkeypatch.setattr(nearest, "_PAIRS", 50)
-    monkeypatch.setattr(boundary, "_DISTANCES", 700)
+    monkeypatch.setattr(segments, "_DISTANCES", 700)
     np.testing.assert_array_equal(method.explain(refused).x, together.x)
     np.testing.assert_array_equal(method.set_params(n_jobs=2).explain(refused).x, together.x)
 

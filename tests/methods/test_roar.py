@@ -7,6 +7,7 @@ from robust_recourse import ROAR, ActionSet, Status
 from robust_recourse.math.linear_recourse import cheapest_accepted
 from robust_recourse.math.linear_worst_case import worst_case_score
 from robust_recourse.math.projections import weighted_cost
+from robust_recourse.math.scales import spread
 from robust_recourse.methods import roar
 
 SURROGATES = ("limels", "lime")
@@ -172,7 +173,7 @@ def test_same_seed_same_answer_whatever_the_batch_the_order_and_the_jobs(surroga
     np.testing.assert_array_equal(fitted.explain(refused[order]).x, reference.x[order])
     for i in (0, 11):
         np.testing.assert_array_equal(fitted.explain(refused[i : i + 1]).x[0], reference.x[i])
-    monkeypatch.setattr("robust_recourse.methods._base._CHUNK_ROWS", 7)
+    monkeypatch.setattr("robust_recourse.methods._tasks._CHUNK_ROWS", 7)
     np.testing.assert_array_equal(fitted.explain(refused).x, reference.x)
     np.testing.assert_array_equal(clone(fitted).set_params(n_jobs=2).fit(X).explain(refused).x, reference.x)
     other = clone(fitted).set_params(random_state=4).fit(X).explain(refused)
@@ -206,8 +207,13 @@ def test_frames_come_back_as_frames(surrogate, rows):
     found = method.explain(frame)
     assert list(found.x.index) == index
     assert list(found.x.columns) == columns
-    plain = ROAR(straight, ActionSet(immutable=[0]), surrogate=surrogate, random_state=0).fit(X).explain(refused)
-    np.testing.assert_allclose(found.x.to_numpy(), plain.x, rtol=1e-9)
+    # A frame is an array in units of cost, within the range of the training rows.
+    units = np.array([spread(X[:, [k]])[0] for k in range(3)])  # column by column, for the same bits
+    bounds = {k: (X[:, k].min() / units[k], X[:, k].max() / units[k]) for k in range(3)}
+    actions = ActionSet(immutable=[0], bounds=bounds)
+    arrays = ROAR(lambda Z: straight(Z * units), actions, surrogate=surrogate, random_state=0)
+    plain = arrays.fit(X / units).explain(refused / units)
+    np.testing.assert_allclose(found.x.to_numpy(), plain.x * units, rtol=1e-9)
     assert list(found.to_frame()["status"]) == list(plain.status)
 
 

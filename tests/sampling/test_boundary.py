@@ -5,8 +5,9 @@ from hypothesis import strategies as st
 
 from robust_recourse.actions import ActionSet
 from robust_recourse.math.projections import weighted_cost
-from robust_recourse.sampling.boundary import _cheapest, find_boundary
+from robust_recourse.sampling.boundary import find_boundary
 from robust_recourse.sampling.oracle import Oracle
+from robust_recourse.sampling.segments import _cheapest
 
 
 def search(model, x0, candidates, actions=None, n_neighbors=1000, resolution=0.01, ranges=None):
@@ -217,10 +218,10 @@ def test_along_single_columns_a_hyperplane_is_reached_at_the_least_cost(seed, p,
     cost = weighted_cost(found.x, x0, weights)
     least = (0.3 - x0 @ normal) / max(useful.max(), 1e-300)
     reached = found.found
-    np.testing.assert_array_equal(reached, plain.found)
+    assert reached[plain.found].all()  # a single column may reach what no candidate does
     # What is cheaper by less than the coarse bracket is left.
     assert (cost[reached] <= least[reached] * (1.0 + 2.0**-6)).all()
-    assert (cost[reached] <= weighted_cost(plain.x, x0, weights)[reached]).all()
+    assert (cost <= weighted_cost(plain.x, x0, weights))[plain.found].all()
     assert model(found.x[reached]).all()
     assert (oracle.n_queries - asked_before.n_queries <= 2 * p + 100).all()
 

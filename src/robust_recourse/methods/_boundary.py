@@ -9,7 +9,7 @@ import numpy as np
 from robust_recourse._typing import FloatArray
 from robust_recourse._validation import check_choice, check_flag, check_integer, check_real
 from robust_recourse.methods._base import Chunk, RecourseMethod
-from robust_recourse.sampling.boundary import Boundary, find_boundary
+from robust_recourse.sampling.boundary import Boundary
 from robust_recourse.sampling.diameter import diameter
 from robust_recourse.sampling.oracle import Oracle
 
@@ -42,18 +42,19 @@ class LocalMethod(RecourseMethod):
         self.lowest_, self.highest_ = table.min(axis=0), table.max(axis=0)
         self.radius_ = float(self.sampling_radius)
         if self.radius_unit == "diameter":
-            mutable = self.limits_.rises | self.limits_.falls
+            mutable = (self.limits_.rises | self.limits_.falls) & self.moves_.numbers
             across = diameter(table[:, mutable]) if mutable.any() else 0.0
             if across == 0.0:
                 raise ValueError("X has diameter 0 in the columns that may change; use radius_unit='absolute'.")
             self.radius_ *= across
         check_real(self.radius_, "the sampling radius", minimum=SHORTEST, maximum=LONGEST)
 
+    def _looking(self) -> tuple[int, float, tuple[FloatArray, FloatArray] | None]:
+        ranges = (self.lowest_, self.highest_) if self.axes else None
+        return self.n_neighbors, _RESOLUTION * self.radius_, ranges
+
     def _boundary(self, oracle: Oracle, chunk: Chunk) -> Boundary:
-        """Find the boundary points of a chunk, in the columns that may change."""
-        free = chunk.free
-        # A selection of columns is laid out by columns, and sums over a row would then depend on the batch.
-        points, candidates = (np.ascontiguousarray(rows[:, free]) for rows in (chunk.x0, self.candidates_))
-        ranges = (self.lowest_[free], self.highest_[free]) if self.axes else None
-        resolution = _RESOLUTION * self.radius_
-        return find_boundary(oracle, points, candidates, self.limits_.take(free), self.n_neighbors, resolution, ranges)
+        """Find the boundary points of a chunk, in the columns that may change, if they are not known."""
+        if chunk.centres is not None:
+            return Boundary(chunk.centres, np.ones(len(chunk.rows), dtype=bool))
+        return self._find_boundary(oracle, chunk.x0, chunk.free)

@@ -9,11 +9,13 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
+from robust_recourse.actions.moves import Rounding
 from robust_recourse.math.descent import Descent, minimise
 from robust_recourse.math.limits import Limits
 from robust_recourse.math.lookup import pessimistic_table
 from robust_recourse.math.odds import Inner, Odds, OddsObjective, Scales
 from robust_recourse.math.projections import project, settle, weighted_cost
+from robust_recourse.methods._space import Space
 from robust_recourse.result import Recourse, Status
 from robust_recourse.sampling.neighbourhood import MOST_GROWTHS, Neighbourhood, Neighbourhoods
 from robust_recourse.sampling.oracle import Oracle
@@ -28,6 +30,9 @@ _EVALUATIONS, _POLISHING = 100, 10  # of the odds: in all, and after descents on
 _TIPS = 64  # samples tried as starts where the odds have kinks
 _TRIALS = 1024  # of them at once, for all instances together
 _TINY = 1e-300
+_ROUNDING = 4.0 * float(np.finfo(float).eps)
+
+_OTHERWISE: tuple[Rounding, ...] = ("inward", "outward")
 
 _INNER: dict[Solver, Inner] = {"exact": "table", "first-order": "first-order"}
 
@@ -46,6 +51,12 @@ _REASONS = {
 }
 
 
+_SWITCHED = (
+    "With other categories the model accepts the row with its own numbers, and all samples around them, too; no "
+    "cheaper switch was found."
+)
+
+
 @dataclass(frozen=True)
 class Problem:
     """Instances with a boundary point and what bounds their recourse.
@@ -61,6 +72,9 @@ class Problem:
     boundary: FloatArray  # (m, p): points
     around: Neighbourhoods
     budget: FloatArray  # (m,)
+    space: Space
+    rows: IntArray  # (m,): the instances' numbers in the table
+    at_once: BoolArray  # (m,): accepted as they are, because their categories were switched
 
     def embed(self, points: FloatArray, which: IntArray) -> FloatArray:
         """Put points of the instances `which` back among all columns."""
@@ -74,11 +88,23 @@ class Problem:
         lower, upper = limits.box(x0)
         return lambda y, rows: project(y, x0[rows], limits.weights, budget[rows], lower[rows], upper[rows])
 
-    def settle(self, points: FloatArray, which: IntArray) -> FloatArray:
-        """Return rows that keep bounds and budget to the last bit, with all columns counted."""
-        x0 = self.x0[which]
-        rows, budget = self.embed(points, which), self.budget[which]
-        return settle(rows, x0, self.limits.weights, budget, *self.limits.box(x0))
+    def settle(self, points: FloatArray, which: IntArray, rounding: Rounding = "nearest") -> FloatArray:
+        """Return rows that keep bounds, grids and budget to the last bit, with all columns counted."""
+        x0, rows, budget, weights = self.x0[which], self.embed(points, which), self.budget[which], self.limits.weights
+        box = self.limits.box(x0)
+        if self.space.exact:
+            return settle(rows, x0, weights, budget, *box)
+        rows = np.clip(rows, *box)
+        snapped = self.space.snap(rows, self.rows[which], rounding)
+        over = np.flatnonzero(weighted_cost(snapped, x0, weights) > budget)
+        slack = 0.0
+        while len(over):
+            # Towards the instance nothing gets dearer, but for the last bit of a number that is on no grid.
+            less = settle(rows[over], x0[over], weights, budget[over] * (1.0 - slack), *(side[over] for side in box))
+            snapped[over] = self.space.snap(less, self.rows[which[over]], "inward")
+            over = over[weighted_cost(snapped[over], x0[over], weights) > budget[over]]
+            slack = min(max(2.0 * slack, _ROUNDING), 1.0)
+        return snapped
 
     def ask(self, rows: FloatArray, which: IntArray) -> BoolArray:
         """Ask the model about rows of the instances `which`."""
@@ -122,9 +148,12 @@ def verify(problem: Problem, ends: Ends, solver: Solver, seed: int) -> list[Reco
     last = np.array([path[-1] for path in ends.paths]).reshape(problem.boundary.shape)
     x = problem.settle(last, every)
     valid = problem.ask(x, every)
-    _fall_back(problem, ends, solver, x, valid)
+    _fall_back(problem, ends, x, valid)
+    _judge(problem, ends, solver, x)
     boundary = problem.embed(problem.boundary, every)
     cost = weighted_cost(x, problem.x0, problem.limits.weights)
+    safe = problem.at_once & problem.around.accepted.all(axis=1)
+    lower, upper = problem.limits.take(problem.free).reach(problem.x0[:, problem.free])
     n_queries = 1 + problem.oracle.n_queries[problem.owners]
     return [
         Recourse(
@@ -134,8 +163,8 @@ def verify(problem: Problem, ends: Ends, solver: Solver, seed: int) -> list[Reco
             cost=float(cost[i]),
             budget=float(problem.budget[i]),
             valid=bool(valid[i]),
-            status=ends.status[i],
-            reason=_REASONS[ends.status[i]],
+            status=Status.OK if safe[i] else ends.status[i],
+            reason=_SWITCHED if safe[i] else _REASONS[ends.status[i]],
             log_worst_case_odds=float(ends.log_odds[i]),
             n_queries=int(n_queries[i]),
             weights=problem.limits.weights,
@@ -148,7 +177,7 @@ def verify(problem: Problem, ends: Ends, solver: Solver, seed: int) -> list[Reco
                 accepted=problem.around.accepted[i],
                 seed=seed,
                 growths=int(problem.around.growths[i]),
-                bounds=(problem.limits.lower[problem.free], problem.limits.upper[problem.free]),
+                bounds=(lower[i], upper[i]),
             ),
             scales=ends.scales[i],
         )
@@ -158,13 +187,20 @@ def verify(problem: Problem, ends: Ends, solver: Solver, seed: int) -> list[Reco
     ]
 
 
-def _fall_back(problem: Problem, ends: Ends, solver: Solver, x: FloatArray, valid: BoolArray) -> None:
-    """Replace refused end points by the best iterates that the model accepts, in one batch."""
+def _fall_back(problem: Problem, ends: Ends, x: FloatArray, valid: BoolArray) -> None:
+    """Replace refused end points by the best iterates that the model accepts, in one batch.
+
+    Where numbers were rounded, the end point rounded otherwise comes before the iterates.
+    """
     refused = np.flatnonzero(~valid)
     if not len(refused):
         return
     which = np.repeat(refused, [len(ends.paths[i]) for i in refused])
     iterates = problem.settle(np.concatenate([ends.paths[i] for i in refused]), which)
+    if not problem.space.exact:
+        last = np.array([ends.paths[i][-1] for i in refused])
+        others = [problem.settle(last, refused, rounding) for rounding in _OTHERWISE]
+        which, iterates = np.concatenate([which, *[refused] * len(others)]), np.concatenate([iterates, *others])
     accepted = np.flatnonzero(problem.ask(iterates, which))
     # Paths only lead down, so the last accepted iterate is the best.
     x[which[accepted]] = iterates[accepted]
@@ -172,10 +208,17 @@ def _fall_back(problem: Problem, ends: Ends, solver: Solver, x: FloatArray, vali
     valid[fallen] = True
     for i in fallen:
         ends.status[i] = Status.FELL_BACK
-    for scales in {ends.scales[i] for i in fallen} - {None}:
-        group = np.array([i for i in fallen if ends.scales[i] == scales])
+
+
+def _judge(problem: Problem, ends: Ends, solver: Solver, x: FloatArray) -> None:
+    """Give the odds of the points that are returned, where these are not the ends of the descent."""
+    moved = [i for i, path in enumerate(ends.paths) if not np.array_equal(path[-1], x[i, problem.free])]
+    for scales in {ends.scales[i] for i in moved}:
+        if scales is None:
+            continue
+        group = np.array([i for i in moved if ends.scales[i] == scales])
         objective = _objective(problem.around, group, solver, scales)
-        ends.log_odds[group] = objective(x[group][:, problem.free]).value
+        ends.log_odds[group] = objective(np.ascontiguousarray(x[group][:, problem.free])).value
 
 
 def _minimise(problem: Problem, group: IntArray, solver: Solver, scales: Scales) -> Descent:

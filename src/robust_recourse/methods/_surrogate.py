@@ -21,7 +21,7 @@ import numpy as np
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse.math.ridge import ridge
-from robust_recourse.models.predictor import Probabilities
+from robust_recourse.models.predictor import Acceptance
 from robust_recourse.sampling.ball import row_generator, unit_ball
 from robust_recourse.sampling.oracle import Oracle
 
@@ -74,7 +74,7 @@ def global_samples(
         Number of samples of each instance.
     seed : int
         Seed of the method.
-    bounds : tuple of ndarray of shape (p,)
+    bounds : tuple of ndarray of shape (m, 1, p)
         Bounds: a sample outside is moved onto them.
     """
     p = len(mean)
@@ -110,14 +110,14 @@ def local_samples(
     return Samples(points, np.ones(centres.shape[1]), None)
 
 
-def ask(oracle: Oracle, probabilities: Probabilities, samples: Samples, owners: IntArray, rows: IntArray) -> FloatArray:
+def ask(oracle: Oracle, probabilities: Acceptance, samples: Samples, owners: IntArray, rows: IntArray) -> FloatArray:
     """Return the probability of the favourable class at every sample, of shape (m, n), and count the queries.
 
     Parameters
     ----------
     oracle : Oracle
         Puts the samples back among all columns and counts.
-    probabilities : Probabilities
+    probabilities : Acceptance
         The model.
     samples : Samples
         The samples.

@@ -8,12 +8,16 @@ import numpy as np
 
 from robust_recourse._typing import BoolArray, FloatArray
 from robust_recourse.math.limits import Limits
-from robust_recourse.math.projections import settle, weighted_cost
-from robust_recourse.methods._base import Chunk
+from robust_recourse.math.projections import settle
+from robust_recourse.methods._chunk import Chunk
 from robust_recourse.result import Recourse, Status
 from robust_recourse.sampling.oracle import Oracle
+from robust_recourse.sampling.segments import mixed_cost
 
 __all__ = ["Outcome", "verify_points"]
+
+
+_BROKEN = "The point that the method recommends breaks the rule {!r}. RobustBayesianRecourse searches within the rules."
 
 
 class Outcome(NamedTuple):
@@ -26,7 +30,7 @@ class Outcome(NamedTuple):
 def verify_points(
     oracle: Oracle, chunk: Chunk, limits: Limits, points: FloatArray, found: BoolArray, outcomes: list[Outcome]
 ) -> list[Recourse]:
-    """Move the points into the bounds to the last bit, ask the model about them and describe them.
+    """Move the points into the bounds and onto the grids to the last bit, ask the model about them and describe them.
 
     Parameters
     ----------
@@ -42,22 +46,27 @@ def verify_points(
         Which instances have a point at all.
     outcomes : list of Outcome
         How each search ended; a point that the model refuses has the status "refused by the model" instead and
-        stays in the result, as not valid.
+        stays in the result, as not valid. A point that breaks a rule does not.
     """
     rows = chunk.x0.copy()
     rows[:, chunk.free] = np.where(found[:, None], points, chunk.x0[:, chunk.free])
     box = limits.box(chunk.x0)
     rows = settle(rows, chunk.x0, limits.weights, np.full(len(rows), np.inf), *box)
+    rows = chunk.space.snap(rows, chunk.rows)
     which = np.flatnonzero(found)
     valid = np.zeros(len(rows), dtype=bool)
     valid[which] = oracle(np.ascontiguousarray(rows[which][:, chunk.free]), which)
-    cost = weighted_cost(rows, chunk.x0, limits.weights)
+    cost = mixed_cost(rows, chunk.x0, limits)
     refused = Outcome(Status.REFUSED, "The present model refuses the point that the method recommends.")
     recourses = []
     for i, x0 in enumerate(chunk.x0):
         n_queries = 1 + int(oracle.n_queries[i])
         if not found[i]:
             recourses.append(Recourse.missing(x0, *outcomes[i], n_queries))
+            continue
+        broken = "" if valid[i] else chunk.space.broken_rule(rows[i], int(chunk.rows[i]))
+        if broken:
+            recourses.append(Recourse.missing(x0, Status.NOT_FOUND, _BROKEN.format(broken), n_queries))
             continue
         outcome = outcomes[i] if valid[i] else refused
         recourses.append(

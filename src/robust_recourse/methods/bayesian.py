@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from robust_recourse._typing import FloatArray
+from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse._validation import check_choice, check_real
 from robust_recourse.actions import ActionSet
 from robust_recourse.math.odds import Scales
@@ -24,8 +24,9 @@ from robust_recourse.math.projections import weighted_cost
 from robust_recourse.methods._base import Chunk
 from robust_recourse.methods._boundary import LONGEST, SHORTEST, LocalMethod
 from robust_recourse.methods._odds_descent import SOLVERS, Problem, Solver, descend, verify
+from robust_recourse.methods._space import Space
 from robust_recourse.result import Recourse, Status
-from robust_recourse.sampling.neighbourhood import sample_neighbourhoods
+from robust_recourse.sampling.neighbourhood import Neighbourhoods, sample_neighbourhoods
 from robust_recourse.sampling.oracle import Oracle
 
 __all__ = ["BayesianRecourse", "RobustBayesianRecourse"]
@@ -44,6 +45,8 @@ class _Bayesian(LocalMethod):
     delta_plus: float
     target_odds: float | None
     solver: Solver
+
+    _starts_at_boundary = True
 
     @abstractmethod
     def _epsilons(self) -> tuple[float | None, float | None]:
@@ -65,8 +68,8 @@ class _Bayesian(LocalMethod):
                 "Leave it None and set delta_plus, the budget beyond the boundary point."
             )
 
-    def _learn(self, table: FloatArray) -> None:
-        self._learn_sampling(table)
+    def _learn(self, points: FloatArray, space: Space) -> None:  # noqa: ARG002
+        self._learn_sampling(points)
         self.scales_ = scales = self._scales(self.radius_)
         lengths = {"epsilon_0": scales.epsilon_0, "epsilon_1": scales.epsilon_1, "the sampling radius": self.radius_}
         for name, length in lengths.items():
@@ -86,16 +89,18 @@ class _Bayesian(LocalMethod):
         return _SAMPLE_ENTRIES // (self.n_samples * n_free)
 
     def _explain_chunk(self, chunk: Chunk) -> list[Recourse]:
-        oracle = Oracle(self._predictor(), chunk.x0, chunk.rows, chunk.free)
-        limits, boundary = self.limits_.take(chunk.free), self._boundary(oracle, chunk)
+        oracle = self._oracle(chunk)
+        boundary = self._boundary(oracle, chunk)
         held = np.flatnonzero(boundary.found)
-        x0, centres = chunk.x0[held], boundary.x[held]
-        bounds = None if limits.unlimited else (limits.lower, limits.upper)
-        around = sample_neighbourhoods(oracle, held, x0, centres, self.radius_, self.n_samples, self.seed_, bounds)
-        whole = x0.copy()
+        rows, centres = chunk.take(held), boundary.x[held]
+        switched = np.zeros(len(held), dtype=bool) if rows.at_once is None else rows.at_once
+        around = self._neighbourhoods(oracle, held, rows, centres, switched)
+        whole = rows.x0.copy()
         whole[:, chunk.free] = centres
-        budget = weighted_cost(whole, x0, self.limits_.weights) + self.delta_plus
-        problem = Problem(oracle, held, x0, chunk.free, self.limits_, centres, around, budget)
+        budget = weighted_cost(chunk.space.snap(whole, rows.rows), rows.x0, self.limits_.weights) + self.delta_plus
+        problem = Problem(
+            oracle, held, rows.x0, chunk.free, self.limits_, centres, around, budget, chunk.space, rows.rows, switched
+        )
         ends = descend(problem, self.solver, self._scales)
         recourses = dict(zip(held.tolist(), verify(problem, ends, self.solver, self.seed_), strict=True))
         return [
@@ -104,6 +109,14 @@ class _Bayesian(LocalMethod):
             else Recourse.missing(chunk.x0[i], Status.NO_CANDIDATE, self._no_candidate(), 1 + int(oracle.n_queries[i]))
             for i in range(len(chunk.x0))
         ]
+
+    def _neighbourhoods(
+        self, oracle: Oracle, owners: IntArray, rows: Chunk, centres: FloatArray, once: BoolArray
+    ) -> Neighbourhoods:
+        limits = self.limits_.take(rows.free)
+        bounds = None if limits.unlimited else limits.reach(rows.x0[:, rows.free])
+        radius, n_samples, seed = self.radius_, self.n_samples, self.seed_
+        return sample_neighbourhoods(oracle, owners, rows.x0, centres, radius, n_samples, seed, bounds, once)
 
 
 class RobustBayesianRecourse(_Bayesian):
@@ -185,6 +198,8 @@ class RobustBayesianRecourse(_Bayesian):
         radius_unit: Literal["absolute", "diameter"] = "absolute",
         axes: bool = True,
         solver: Solver = "exact",
+        favourable: Any = None,
+        threshold: float | None = None,
         random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -201,6 +216,8 @@ class RobustBayesianRecourse(_Bayesian):
         self.radius_unit = radius_unit
         self.axes = axes
         self.solver = solver
+        self.favourable = favourable
+        self.threshold = threshold
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -227,6 +244,8 @@ class BayesianRecourse(_Bayesian):
         radius_unit: Literal["absolute", "diameter"] = "absolute",
         axes: bool = True,
         solver: Solver = "exact",
+        favourable: Any = None,
+        threshold: float | None = None,
         random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -241,6 +260,8 @@ class BayesianRecourse(_Bayesian):
         self.radius_unit = radius_unit
         self.axes = axes
         self.solver = solver
+        self.favourable = favourable
+        self.threshold = threshold
         self.random_state = random_state
         self.n_jobs = n_jobs
 

@@ -15,10 +15,11 @@ import numpy as np
 from robust_recourse._typing import BoolArray, FloatArray
 from robust_recourse.actions import ActionSet
 from robust_recourse.methods._base import Chunk, RecourseMethod
+from robust_recourse.methods._space import Space
 from robust_recourse.methods._verify import Outcome, verify_points
 from robust_recourse.result import Recourse, Status
-from robust_recourse.sampling.boundary import nearest_segments
 from robust_recourse.sampling.oracle import Oracle
+from robust_recourse.sampling.segments import nearest_segments
 
 __all__ = ["NearestAccepted"]
 
@@ -55,29 +56,35 @@ class NearestAccepted(RecourseMethod):
     array([[0.5, 4. ]])
     """
 
+    _switches = True
+
     def __init__(
         self,
         model: Any,
         actions: ActionSet | None = None,
+        favourable: Any = None,
+        threshold: float | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.model = model
         self.actions = actions
+        self.favourable = favourable
+        self.threshold = threshold
         self.random_state = random_state
         self.n_jobs = n_jobs
 
     def _check_parameters(self) -> None:
         """Nothing to check."""
 
-    def _learn(self, table: FloatArray) -> None:
+    def _learn(self, points: FloatArray, space: Space) -> None:
         """Nothing to learn beyond the candidates."""
 
     def _rows_at_once(self, n_free: int) -> int:
         return _PAIRS // n_free
 
     def _explain_chunk(self, chunk: Chunk) -> list[Recourse]:
-        oracle = Oracle(self._predictor(), chunk.x0, chunk.rows, chunk.free)
+        oracle = self._oracle(chunk)
         points, found = self._search(oracle, chunk)
         reached = Outcome(Status.OK, "The recourse is the cheapest accepted training row within the action set.")
         missing = Outcome(Status.NO_CANDIDATE, self._no_candidate())

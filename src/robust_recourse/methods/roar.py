@@ -24,9 +24,10 @@ from robust_recourse.math.linear_recourse import cheapest_accepted
 from robust_recourse.math.linear_worst_case import Norm
 from robust_recourse.methods._base import Chunk
 from robust_recourse.methods._boundary import LONGEST, LocalMethod
+from robust_recourse.methods._space import Space
 from robust_recourse.methods._surrogate import Samples, Surrogates, ask, fit_surrogates, global_samples, local_samples
 from robust_recourse.methods._verify import Outcome, verify_points
-from robust_recourse.models.predictor import Probabilities
+from robust_recourse.models.predictor import Acceptance
 from robust_recourse.result import Recourse, Status
 from robust_recourse.sampling.oracle import Oracle
 
@@ -124,6 +125,8 @@ class ROAR(LocalMethod):
         sampling_radius: float = 0.2,
         radius_unit: Literal["absolute", "diameter"] = "absolute",
         axes: bool = True,
+        favourable: Any = None,
+        threshold: float | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -138,6 +141,8 @@ class ROAR(LocalMethod):
         self.sampling_radius = sampling_radius
         self.radius_unit = radius_unit
         self.axes = axes
+        self.favourable = favourable
+        self.threshold = threshold
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -148,17 +153,18 @@ class ROAR(LocalMethod):
         check_real(self.alpha, "alpha", minimum=0.0, strict=True, maximum=LONGEST)
         self._check_sampling()
 
-    def _learn(self, table: FloatArray) -> None:
-        self.mean_, self.std_ = table.mean(axis=0), table.std(axis=0)
-        self._learn_sampling(table)
+    def _learn(self, points: FloatArray, space: Space) -> None:  # noqa: ARG002
+        self.mean_, self.std_ = points.mean(axis=0), points.std(axis=0)
+        self._learn_sampling(points)
 
     def _rows_at_once(self, n_free: int) -> int:
         return _SAMPLE_ENTRIES // (self.n_samples * n_free)
 
     def _explain_chunk(self, chunk: Chunk) -> list[Recourse]:
-        oracle = Oracle(self._predictor(), chunk.x0, chunk.rows, chunk.free)
+        oracle = self._oracle(chunk)
         reached, samples = self._samples(oracle, chunk)
-        probability = ask(oracle, Probabilities(self.model, self.columns_), samples, reached, chunk.rows)
+        asked = Acceptance(self.model, chunk.space.decode, favourable=self.favourable, threshold=self.threshold)
+        probability = ask(oracle, asked, samples, reached, chunk.rows)
         surrogates = fit_surrogates(samples, probability, chunk.free, self.alpha)
         useful = self._useful(surrogates, chunk.x0[reached])
         sloped = reached[useful]
@@ -182,14 +188,15 @@ class ROAR(LocalMethod):
     def _samples(self, oracle: Oracle, chunk: Chunk) -> tuple[IntArray, Samples]:
         """Draw the samples; return also the instances that have some."""
         free, limits = chunk.free, self.limits_.take(chunk.free)
-        bounds = limits.lower, limits.upper
+        lower, upper = (side[:, None] for side in limits.reach(chunk.x0[:, free]))
         if self.surrogate == "lime":
             mean, std = self.mean_[free], self.std_[free]
-            drawn = global_samples(chunk.x0, free, mean, std, self.n_samples, self.seed_, bounds)
+            drawn = global_samples(chunk.x0, free, mean, std, self.n_samples, self.seed_, (lower, upper))
             return np.arange(len(chunk.x0)), drawn
         boundary = self._boundary(oracle, chunk)
         reached = np.flatnonzero(boundary.found)
         x0, centres = chunk.x0[reached], boundary.x[reached]
+        bounds = lower[reached], upper[reached]
         return reached, local_samples(x0, centres, self.radius_, self.n_samples, self.seed_, bounds)
 
     def _outcomes(self, found: BoolArray, sloped: IntArray, reached: IntArray) -> list[Outcome]:

@@ -18,13 +18,13 @@ from scipy.special import expit
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse._validation import check_integer, check_real
 from robust_recourse.actions import ActionSet
+from robust_recourse.math.scales import spread
 from robust_recourse.methods._base import Chunk, RecourseMethod
 from robust_recourse.methods._proximal import Descent, Iterate, Penalty
+from robust_recourse.methods._space import Space
 from robust_recourse.methods._verify import Outcome, verify_points
-from robust_recourse.models.differences import spread
 from robust_recourse.models.gradients import Score, Scores
 from robust_recourse.result import Recourse, Status
-from robust_recourse.sampling.oracle import Oracle
 
 __all__ = ["Wachter"]
 
@@ -114,6 +114,8 @@ class Wachter(RecourseMethod):
         max_iter: int = 100,
         tolerance: float = 1e-4,
         step: float | None = None,
+        favourable: Any = None,
+        threshold: float | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -124,6 +126,8 @@ class Wachter(RecourseMethod):
         self.max_iter = max_iter
         self.tolerance = tolerance
         self.step = step
+        self.favourable = favourable
+        self.threshold = threshold
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -137,12 +141,22 @@ class Wachter(RecourseMethod):
         if self.step is not None:
             check_real(self.step, "step", minimum=0.0, strict=True, maximum=1.0)
 
-    def _learn(self, table: FloatArray) -> None:
-        self.scale_ = spread(table)
-        self._scores("the training rows").check(table)
+    def _learn(self, points: FloatArray, space: Space) -> None:
+        self.scale_ = spread(points)
+        self._scores(space, "the training rows").check(points)
 
-    def _scores(self, data: str = "X") -> Scores:
-        return Scores(self.model, self.columns_, data, scale=self.scale_, step=self.step)
+    def _scores(self, space: Space, data: str = "X") -> Scores:
+        return Scores(
+            self.model,
+            space.decode_smoothly,
+            data,
+            favourable=self.favourable,
+            threshold=self.threshold,
+            scale=self.scale_,
+            step=self.step,
+            unit=self.moves_.units,
+            numbers=bool(self.moves_.numbers.all()),
+        )
 
     def _rows_at_once(self, n_free: int) -> int:
         return 4_000_000 // n_free
@@ -187,8 +201,8 @@ class _Search:
 
     def __init__(self, method: Wachter, chunk: Chunk) -> None:
         self._method, self._chunk, m = method, chunk, len(chunk.rows)
-        self.oracle = Oracle(method._predictor(), chunk.x0, chunk.rows, chunk.free)
-        self._scores, self._box = method._scores(), method.limits_.box(chunk.x0)
+        self.oracle = method._oracle(chunk)
+        self._scores, self._box = method._scores(chunk.space), method.limits_.box(chunk.x0)
         # A selection of columns is laid out by columns, and sums over a row would then depend on the batch.
         x0, lower, upper = (np.ascontiguousarray(part[:, chunk.free]) for part in (chunk.x0, *self._box))
         self._penalty = Penalty(x0, lower, upper, method.limits_.weights[chunk.free], method.scale_[chunk.free])

@@ -9,23 +9,24 @@ those that answer yes are looked at again.
 Training rows differ from an instance in all columns at once, and an L1 cost charges for each. The corners of an L1
 ball lie on the axes: where the boundary is a hyperplane, the cheapest point on it changes one column only. So the
 segments along single columns, up to the ends of the range of the training rows, compete in the end.
+
+Columns of categories have no segments: they switch, all at once, where a segment begins, and what that costs is the
+*jump* of the segment. Switches of a single column compete, too, as segments that are a jump and nothing else.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse.math.limits import Limits
-from robust_recourse.math.projections import weighted_cost
 from robust_recourse.sampling.oracle import Oracle
+from robust_recourse.sampling.segments import Axes, Segments, Switches, mixed_cost, nearest_segments
 
-__all__ = ["Boundary", "find_boundary", "nearest_segments"]
+__all__ = ["Boundary", "find_boundary"]
 
 _FIRST = 6  # nearest segments whose bisection gives the first incumbent
 _PICKS = 3  # contenders bisected in every later round
@@ -34,7 +35,6 @@ _COARSE, _FINE = 2.0**-7, 1e-6  # widths of a bracket relative to its cost: to c
 _MOST_HALVINGS = 60
 _ROWS = 8192  # points built at once
 _PAIRS = 2**20  # segments that are looked at together
-_DISTANCES = 2**18  # entries of a block of the distance matrix
 
 
 class Boundary(NamedTuple):
@@ -60,7 +60,7 @@ def find_boundary(
     oracle : Oracle
         The model.
     x0 : ndarray of shape (m, p)
-        Refused instances in the columns that may change.
+        Refused instances in the columns that may change: numbers, and codes of categories.
     candidates : ndarray of shape (N, p)
         Accepted training rows in the same columns.
     limits : Limits
@@ -90,135 +90,29 @@ def find_boundary(
             found.found[part[reached]] = True
         missing = missing[~found.found[missing]]
         first, last = last, 3 * last
-    if ranges is not None and found.found.any():
-        _shorten(oracle, x0, limits, ranges, resolution, found)
+    every = np.arange(len(x0))
+    if limits.categories.any():
+        _shorten(oracle, Switches(x0, limits), every, limits, resolution, found)
+    if ranges is not None:
+        _shorten(oracle, Axes(x0, x0, limits, *ranges), every, limits, resolution, found)
+        # Again with the categories of the best point so far, where these are others.
+        start = np.where(limits.categories & found.found[:, None], found.x, x0)
+        switched = np.flatnonzero((start != x0).any(axis=1))
+        _shorten(oracle, Axes(x0, start, limits, *ranges), switched, limits, resolution, found)
     return found
 
 
 def _shorten(
-    oracle: Oracle,
-    x0: FloatArray,
-    limits: Limits,
-    ranges: tuple[FloatArray, FloatArray],
-    resolution: float,
-    found: Boundary,
+    oracle: Oracle, segments: Segments, rows: IntArray, limits: Limits, resolution: float, found: Boundary
 ) -> None:
-    """Replace boundary points by cheaper ones that change a single column, where there are some."""
-    reached = np.flatnonzero(found.found)
-    for part in np.array_split(reached, -(-2 * len(reached) * x0.shape[1] // _PAIRS)):
-        segments = _Axes(x0[part], limits, *ranges)
-        cost = weighted_cost(found.x[part], x0[part], limits.weights)
-        points, shorter = _Search(oracle, segments, part, most=cost).run(resolution)
-        found.x[part[shorter]] = points[shorter]
-
-
-class _Segments(ABC):
-    """Segments from every instance of a batch, the same number of each, numbered instance by instance."""
-
-    x0: FloatArray  # (m, p)
-    cost: FloatArray  # (m, K): of their ends
-
-    def owner(self, segment: IntArray) -> IntArray:
-        """Instances that the segments belong to."""
-        owner: IntArray = segment // self.cost.shape[1]
-        return owner
-
-    @abstractmethod
-    def point(self, segment: IntArray, owner: IntArray, cost: FloatArray) -> FloatArray:
-        """Points at the given costs of the segments; their ends where these cost less."""
-
-
-class _Axes(_Segments):
-    """The segments along single columns, down and up, to the end of a range or as far as the action set lets them."""
-
-    def __init__(self, x0: FloatArray, limits: Limits, low: FloatArray, high: FloatArray) -> None:
-        lower, upper = limits.box(x0)
-        # An instance may lie outside the range: then there is nowhere to go on that side.
-        ends = np.clip(np.minimum(low, x0), lower, upper), np.clip(np.maximum(high, x0), lower, upper)
-        self.x0, self._ends, self._weights = x0, np.concatenate(ends, axis=1), limits.weights
-        self.cost = np.abs(self._ends - np.tile(x0, 2)) * np.tile(limits.weights, 2)
-
-    def point(self, segment: IntArray, owner: IntArray, cost: FloatArray) -> FloatArray:
-        """Points at the given costs of the segments; their ends where these cost less."""
-        points = self.x0.take(owner, axis=0)
-        way = segment % self.cost.shape[1]
-        column = way % self.x0.shape[1]
-        rows = np.arange(len(points))
-        start, end = points[rows, column], self._ends[owner, way]
-        move = start + np.sign(end - start) * cost / self._weights[column]
-        points[rows, column] = np.where(
-            cost < self.cost[owner, way], np.clip(move, np.minimum(start, end), np.maximum(start, end)), end
-        )
-        return points
-
-
-class _ToCandidates(_Segments):
-    """The segments to candidates, which are moved into the action set."""
-
-    def __init__(
-        self, x0: FloatArray, candidates: FloatArray, limits: Limits, index: IntArray, cost: FloatArray
-    ) -> None:
-        self.x0, self.cost = x0, cost
-        self._candidates, self._index = candidates, index.ravel()
-        self._box = None if limits.unlimited else limits.box(x0)
-
-    def point(self, segment: IntArray, owner: IntArray, cost: FloatArray) -> FloatArray:
-        """Points at the given costs of the segments; their ends where these cost less."""
-        start = self.x0.take(owner, axis=0)
-        end = self._candidates.take(self._index.take(segment), axis=0)
-        part = np.minimum(cost / self.cost.ravel().take(segment), 1.0)
-        if self._box is not None:
-            lower, upper = (bound.take(owner, axis=0) for bound in self._box)
-            np.clip(end, lower, upper, out=end)
-        # In this form the ends of a segment are exactly its ends.
-        end *= part[:, None]
-        start *= (1.0 - part)[:, None]
-        end += start
-        if self._box is not None:
-            np.clip(end, lower, upper, out=end)
-        return end
-
-
-def nearest_segments(x0: FloatArray, candidates: FloatArray, limits: Limits, first: int, last: int) -> _ToCandidates:
-    """Choose the candidates whose rank in cost, after the move into the action set, is in ``[first, last)``.
-
-    A column that may only rise costs ``w [c - x]_+ = w (|c - x| + c - x) / 2``, so the costs are one L1 distance
-    matrix and a term for each side.
-    """
-    ends = np.clip(candidates, limits.lower, limits.upper)
-    both = limits.rises & limits.falls
-    scale = np.where(both, limits.weights, 0.5 * limits.weights)
-    tilt = np.where(both, 0.0, np.where(limits.rises, scale, -scale))
-    scaled_ends, end_tilt, start_tilt = ends * scale, (ends * tilt).sum(axis=1), (x0 * tilt).sum(axis=1)
-    index = np.empty((len(x0), last - first), dtype=np.int64)
-    cost = np.empty((len(x0), last - first))
-    rows = min(max(1, _DISTANCES // len(ends)), len(x0))
-    scratch = np.empty((rows, len(ends)))
-    for begin in range(0, len(x0), rows):
-        block = slice(begin, begin + rows)
-        starts = x0[block] * scale
-        distances = cdist(starts, scaled_ends, "cityblock", out=scratch[: len(starts)])
-        if not both.all():
-            distances += end_tilt - start_tilt[block, None]
-        chosen = _cheapest(distances, first, last)
-        index[block] = chosen
-        flat = chosen + len(ends) * np.arange(len(chosen))[:, None]
-        cost[block] = distances.ravel().take(flat)
-    return _ToCandidates(x0, candidates, limits, index, cost)
-
-
-def _cheapest(distances: FloatArray, first: int, last: int) -> IntArray:
-    """Columns of the entries whose rank in their row is in ``[first, last)``; of equal ones the first come first."""
-    if first == 0 and last == distances.shape[1]:
-        return np.broadcast_to(np.arange(last), distances.shape)
-    if first:
-        return np.argsort(distances, axis=1, kind="stable")[:, first:last]
-    chosen = np.argpartition(distances, last - 1, axis=1)[:, :last]
-    # A partition splits ties at its border as it likes, and then later ranks would not be the rest.
-    border = distances[np.arange(len(distances)), chosen[:, -1]]
-    tied = np.flatnonzero((distances <= border[:, None]).sum(axis=1) > last)
-    chosen[tied] = np.argsort(distances[tied], axis=1, kind="stable")[:, :last]
-    return chosen
+    """Replace boundary points by cheaper ones on other segments, where there are some."""
+    x0 = segments.x0
+    if not len(rows) or not segments.cost[rows].any():
+        return
+    for part in np.array_split(rows, -(-segments.cost[rows].size // _PAIRS)):
+        cost = np.where(found.found[part], mixed_cost(found.x[part], x0[part], limits), np.inf)
+        points, shorter = _Search(oracle, segments.take(part), part, most=cost).run(resolution)
+        found.x[part[shorter]], found.found[part[shorter]] = points[shorter], True
 
 
 class _Search:
@@ -227,7 +121,7 @@ class _Search:
     With `most`, only what is cheaper than these costs is searched, by more than the coarse bracket.
     """
 
-    def __init__(self, oracle: Oracle, segments: _Segments, owners: IntArray, most: FloatArray | None = None) -> None:
+    def __init__(self, oracle: Oracle, segments: Segments, owners: IntArray, most: FloatArray | None = None) -> None:
         self._oracle, self._segments, self._owners = oracle, segments, owners
         m = len(segments.cost)
         self._best = np.full(m, -1)  # segment of the incumbent
@@ -253,16 +147,14 @@ class _Search:
         rows = np.flatnonzero(reached)
         points = np.full(self._segments.x0.shape, np.nan)
         points[rows] = self._segments.point(self._best[rows], rows, self._high[rows])
-        way = np.sqrt(((points - self._segments.x0) ** 2).sum(axis=1))
+        way = self._segments.length(points)
         wide = rows
         for _ in range(_MOST_HALVINGS):
             share = 1.0 - self._low[wide] / self._high[wide]
             wide = wide[(share > _FINE) | (share * way[wide] > resolution)]
             if not len(wide):
                 break
-            middle = 0.5 * (self._low[wide] + self._high[wide])
-            yes = self._accepted(self._best[wide], middle)
-            self._high[wide[yes]], self._low[wide[~yes]] = middle[yes], middle[~yes]
+            self._low[wide], self._high[wide] = self._halve(self._best[wide], self._low[wide], self._high[wide])
         points[rows] = self._segments.point(self._best[rows], rows, self._high[rows])
         return points, reached
 
@@ -279,7 +171,8 @@ class _Search:
 
     def _first_segments(self) -> IntArray:
         """Choose the cheapest segments whose ends are accepted; ask for all ends where none of the first few is."""
-        cost = np.where(self._segments.cost > 0.0, self._segments.cost, np.inf)
+        needed = (self._segments.cost > 0.0) & np.isinf(self._high)[:, None]
+        cost = np.where(needed, self._segments.cost, np.inf)
         m, width = cost.shape
         few = min(_FIRST, width)
         nearest = np.argpartition(cost, few - 1, axis=1)[:, :few]
@@ -287,7 +180,7 @@ class _Search:
         cost = cost.ravel()
         segments = segments[np.isfinite(cost[segments])]
         segments = segments[self._accepted(segments, cost[segments])]
-        without = np.ones(m, dtype=bool)
+        without = np.isinf(self._high)
         without[self._segments.owner(segments)] = False
         if without.any():
             more = np.flatnonzero(np.isfinite(cost) & np.repeat(without, width))
@@ -299,30 +192,43 @@ class _Search:
     def _bisect(self, segments: IntArray, high: FloatArray) -> None:
         """Bisect segments accepted at cost `high`, dropping those beaten by another of the same instance."""
         low, floor = np.zeros(len(segments)), self._high.copy()
+        low = np.where(high <= self._jump(segments), high, low)
         owner = self._segments.owner(segments)
         for _ in range(_MOST_HALVINGS):
             np.minimum.at(floor, owner, high)
-            alive = low < floor[owner]
+            alive = (low < floor[owner]) | (high <= floor[owner])
             segments, owner, low, high = segments[alive], owner[alive], low[alive], high[alive]
             wide = np.flatnonzero(high - low > _COARSE * high)
             if not len(wide):
                 break
-            middle = 0.5 * (low[wide] + high[wide])
-            yes = self._accepted(segments[wide], middle)
-            high[wide[yes]], low[wide[~yes]] = middle[yes], middle[~yes]
+            low[wide], high[wide] = self._halve(segments[wide], low[wide], high[wide])
         order = np.lexsort((segments, high, owner))
         winner = order[_rank_within(owner[order]) == 0]
         winner = winner[high[winner] < self._high[owner[winner]]]
         at = owner[winner]
         self._best[at], self._low[at], self._high[at] = segments[winner], low[winner], high[winner]
 
+    def _halve(self, segments: IntArray, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Halve the brackets of segments; nothing on a segment is cheaper than its jump."""
+        jump = self._jump(segments)
+        middle = np.maximum(0.5 * (low + high), np.minimum(jump, high))
+        yes = self._accepted(segments, middle)
+        low, high = np.where(yes, low, middle), np.where(yes, middle, high)
+        return np.where(high <= jump, high, low), high
+
+    def _jump(self, segments: IntArray) -> FloatArray:
+        jump = self._segments.jump
+        return np.zeros(len(segments)) if jump is None else jump.ravel().take(segments)
+
     def _accepted(self, segments: IntArray, cost: FloatArray) -> BoolArray:
-        accepted = np.empty(len(segments), dtype=bool)
-        for first in range(0, len(segments), _ROWS):
-            block = slice(first, first + _ROWS)
-            owner = self._segments.owner(segments[block])
-            points = self._segments.point(segments[block], owner, cost[block])
-            accepted[block] = self._oracle(points, self._owners[owner])
+        # Below its jump a segment has not begun.
+        accepted = cost >= self._jump(segments)
+        begun = np.flatnonzero(accepted)
+        for first in range(0, len(begun), _ROWS):
+            asked = begun[first : first + _ROWS]
+            owner = self._segments.owner(segments[asked])
+            points = self._segments.point(segments[asked], owner, cost[asked])
+            accepted[asked] = self._oracle(points, self._owners[owner])
         return accepted
 
 

@@ -88,6 +88,7 @@ def sample_neighbourhoods(
     n_samples: int,
     seed: int,
     bounds: tuple[FloatArray, FloatArray] | None = None,
+    once: BoolArray | None = None,
 ) -> Neighbourhoods:
     """Draw and label the neighbourhoods; where all labels are equal draw anew with twice the radius, a few times.
 
@@ -107,8 +108,10 @@ def sample_neighbourhoods(
         Number of samples of each instance.
     seed : int
         Seed of the method.
-    bounds : tuple of ndarray, optional
+    bounds : tuple of ndarray of shape (m, p), optional
         Bounds of the columns: a sample outside is moved onto them, so that the model is never asked beyond.
+    once : ndarray of bool, shape (m,), optional
+        Instances whose samples are drawn once, whatever their labels.
     """
     m, p = centres.shape
     found = Neighbourhoods(
@@ -125,11 +128,11 @@ def sample_neighbourhoods(
         unit *= found.radius[rows, None, None]
         unit += centres[rows, None, :]
         if bounds is not None:
-            np.clip(unit, *bounds, out=unit)
+            np.clip(unit, *(bound[rows, None] for bound in bounds), out=unit)
         found.samples[rows] = unit
         labels = oracle(unit.reshape(-1, p), np.repeat(owners[rows], n_samples))
         found.accepted[rows] = labels.reshape(-1, n_samples)
-        rows = np.flatnonzero(~found.two_classes)
+        rows = np.flatnonzero(~found.two_classes if once is None else ~found.two_classes & ~once)
         if not len(rows):
             break
     return found

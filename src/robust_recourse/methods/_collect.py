@@ -1,0 +1,65 @@
+"""From recourses in units of cost to the table that was given."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from robust_recourse._typing import BoolArray, FloatArray, IntArray
+from robust_recourse.methods._space import Space
+from robust_recourse.result import Recourse, Recourses
+
+__all__ = ["collect", "column_costs"]
+
+
+def collect(space: Space, found: list[list[Recourse]]) -> Recourses:
+    """Put the recourses of all rows together, in the order of the rows; each has at least one."""
+    units = None if space.exact else np.where(space.moves.numbers, space.moves.units, np.nan)
+    entries = [replace(recourse, unit=units) for recourses in found for recourse in recourses]
+    person = np.repeat(np.arange(len(found)), [len(recourses) for recourses in found])
+    rank = np.concatenate([np.zeros(0, dtype=np.int64), *(np.arange(1, len(known) + 1) for known in found)])
+
+    def column(name: str, dtype: Any = float) -> Any:
+        return np.array([getattr(entry, name) for entry in entries], dtype=dtype)
+
+    status = np.empty(len(entries), dtype=object)
+    status[:] = [entry.status for entry in entries]
+    x, boundary, order = column("x"), column("boundary"), space.table.order
+    exists = np.isfinite(column("cost"))
+    costs = np.full(x.shape, np.nan)
+    costs[exists] = column_costs(space, x[exists], person[exists])
+    columns = [space.moves.columns[k] for k in order]
+    return Recourses(
+        x0=space.table.restore(space.table.values[person], person, np.ones(len(entries), dtype=bool)),
+        x=_restored(space, x, person, exists),
+        boundary=_restored(space, boundary, person, ~np.isnan(boundary).any(axis=1)),
+        cost=column("cost"),
+        budget=column("budget"),
+        valid=column("valid", bool),
+        status=status,
+        reason=column("reason", object),
+        log_worst_case_odds=column("log_worst_case_odds"),
+        n_queries=column("n_queries", np.int64),
+        person=person,
+        rank=rank,
+        column_costs=costs[:, order],
+        kinds=tuple(known.kind for known in columns),
+        orders={known.name: known.values for known in columns if known.kind == "ordered"},
+        _rows=tuple(entries),
+    )
+
+
+def column_costs(space: Space, x: FloatArray, rows: IntArray) -> FloatArray:
+    """Return what the change of every column costs, of shape (n, p)."""
+    values, own, moves = space.legal(x, rows), space.table.values[space.place(rows)], space.moves
+    change = np.where(moves.numbers, np.abs(values - own) / moves.units, values != own)
+    costs: FloatArray = change * moves.weights
+    return costs
+
+
+def _restored(space: Space, points: FloatArray, rows: IntArray, found: BoolArray) -> Any:
+    # Rows without a point get any: their cells are emptied.
+    points = np.where(found[:, None], points, space.points[rows])
+    return space.table.restore(space.legal(points, rows), rows, found)
