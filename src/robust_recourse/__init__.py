@@ -7,6 +7,7 @@ from robust_recourse.methods.roar import ROAR
 from robust_recourse.methods.wachter import Wachter
 from robust_recourse.models.predictor import ModelError
 from robust_recourse.result import Recourse, Recourses, Status
+from robust_recourse.saving import UntrustedModelError, load, save
 
 __version__ = "0.1.0"
 
@@ -20,6 +21,9 @@ __all__ = [
     "Recourses",
     "RobustBayesianRecourse",
     "Status",
+    "UntrustedModelError",
     "Wachter",
     "__version__",
+    "load",
+    "save",
 ]

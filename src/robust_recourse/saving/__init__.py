@@ -1,0 +1,167 @@
+"""Saving and loading methods: without pickle, and without trust in what a file holds."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from robust_recourse.methods._base import RecourseMethod
+from robust_recourse.methods.bayesian import BayesianRecourse, RobustBayesianRecourse
+from robust_recourse.methods.nearest import NearestAccepted
+from robust_recourse.methods.roar import ROAR
+from robust_recourse.methods.wachter import Wachter
+from robust_recourse.saving.archive import Archive, damaged, read, write
+from robust_recourse.saving.kinds import KINDS
+from robust_recourse.saving.models import UntrustedModelError, check_trusted, pack, unpack
+from robust_recourse.saving.plain import decode, encode
+
+__all__ = ["UntrustedModelError", "load", "save"]
+
+_FORMAT = 1
+_METHODS: tuple[type[RecourseMethod], ...] = (RobustBayesianRecourse, BayesianRecourse, NearestAccepted, ROAR, Wachter)
+_PACKAGES = ("robust-recourse", "numpy", "pandas", "scikit-learn", "skops")
+
+
+def save(method: RecourseMethod, path: str | os.PathLike[str], *, include_model: bool = True) -> None:
+    """Save a method, fitted or not, to be loaded with :func:`load`.
+
+    The file is a zip archive: the parameters and what was learnt as JSON and arrays, and the model in the format of
+    `skops <https://skops.readthedocs.io>`_. It holds the accepted training rows: treat it as you treat these.
+
+    Parameters
+    ----------
+    method : RobustBayesianRecourse, BayesianRecourse, Wachter, ROAR, NearestAccepted
+        The method.
+    path : path
+        The file. If there is one, it is replaced.
+    include_model : bool
+        Whether to save the model, too. Functions, torch modules and sessions of ONNX cannot be saved without pickle:
+        leave them out and give them to :func:`load` again.
+
+    Raises
+    ------
+    TypeError
+        If something cannot be saved; the message names it.
+    ImportError
+        If the model is included and skops is not installed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from robust_recourse import NearestAccepted
+    >>> def model(X):
+    ...     return X.sum(axis=1) > 2
+    >>> method = NearestAccepted(model).fit([[0.0, 0.0], [3.0, 1.0], [1.0, 4.0]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(method, Path(folder, "loans.recourse"), include_model=False)
+    ...     again = load(Path(folder, "loans.recourse"), model=model)
+    >>> again.explain([[0.5, 0.5]]).x
+    array([[3., 1.]])
+    """
+    if not isinstance(method, RecourseMethod):
+        raise TypeError(f"method must be a method of recourse, got {type(method).__name__}.")
+    params = method.get_params(deep=False)
+    model = pack(params["model"]) if include_model else None
+    arrays: list[Any] = []
+    data = {
+        "format": _FORMAT,
+        "versions": {name: _version(name) for name in _PACKAGES},
+        "method": type(method).__name__,
+        "parameters": _encoded(method, [name for name in params if name != "model"], arrays),
+        "learnt": _encoded(method, [name for name in vars(method) if name not in params], arrays),
+    }
+    write(path, Archive(data, arrays, model))
+
+
+def load(path: str | os.PathLike[str], *, model: Any = None, trusted: Iterable[str | type] | None = None) -> Any:
+    """Load a method that :func:`save` wrote.
+
+    No code comes out of the file. The types that the model in it consists of must be known as harmless to skops, or
+    be allowed here; otherwise nothing of the model is loaded.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    model : object or callable, optional
+        The model, if it was left out of the file or if another one shall be used: that in the file is then ignored.
+    trusted : list of str or type, optional
+        Types that the model may have beyond those that skops trusts. The error that refuses a file names them; look
+        at them before you allow them. If the method itself is of a class of your own, give the class here.
+
+    Returns
+    -------
+    method
+        The method as it was saved. A fitted one explains at once, and gives the same answers.
+
+    Raises
+    ------
+    UntrustedModelError
+        If the model has types that are not trusted; the message names them.
+    ValueError
+        If the file is of another kind, damaged or from a newer release, or has no model and none is given.
+    ImportError
+        If the model is to be loaded and skops is not installed.
+    """
+    allowed = check_trusted(trusted)
+    data, arrays, packed = read(path)
+    try:
+        newer, made, kind = data["format"] > _FORMAT, data["versions"]["robust-recourse"], data["method"]
+    except Exception as error:  # damage has many faces
+        raise damaged(path, error) from error
+    if newer:
+        raise ValueError(
+            f"{os.fspath(path)} was saved by a newer release, robust-recourse {made}; this is "
+            f"{_version('robust-recourse')}. Update with: pip install --upgrade robust-recourse"
+        )
+    method_type = _method_type(kind, allowed, path)
+    try:
+        params = {name: decode(value, KINDS, arrays) for name, value in data["parameters"].items()}
+        learnt = {name: decode(value, KINDS, arrays) for name, value in data["learnt"].items()}
+        method = method_type(model=None, **params)
+        if any(hasattr(method_type, name) for name in learnt):
+            raise ValueError("it would replace a part of the class")
+    except ImportError:
+        raise
+    except Exception as error:  # damage has many faces
+        raise damaged(path, error) from error
+    if model is None:
+        if packed is None:
+            raise ValueError(f"{os.fspath(path)} was saved without its model. Give it: load(path, model=...).")
+        model = unpack(packed, path, allowed)
+    method.model = model
+    vars(method).update(learnt)
+    return method
+
+
+def _encoded(method: RecourseMethod, names: Iterable[str], arrays: list[Any]) -> dict[str, Any]:
+    encoded = {}
+    for name in names:
+        try:
+            encoded[name] = encode(getattr(method, name), KINDS, arrays)
+        except TypeError as error:
+            raise TypeError(f"{type(method).__name__}.{name}: {error}") from error
+    return encoded
+
+
+def _method_type(name: str, allowed: list[str | type], path: str | os.PathLike[str]) -> Any:
+    """Find the class of a method: one of the library, or one that is given, and never one that a file names."""
+    own = [kind for kind in allowed if isinstance(kind, type) and issubclass(kind, RecourseMethod)]
+    for kind in (*own, *_METHODS):
+        if kind.__name__ == name:
+            return kind
+    raise ValueError(
+        f"{os.fspath(path)} holds a method of the class {name!r}, which is not part of robust-recourse "
+        f"{_version('robust-recourse')}. If it is your own, give the class: load(path, trusted=[{name}])."
+    )
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

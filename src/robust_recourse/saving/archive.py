@@ -1,0 +1,99 @@
+"""The file: a zip archive with the plain data as JSON, the arrays as NumPy writes them, and the model of skops."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import zipfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+__all__ = ["Archive", "damaged", "read", "write"]
+
+_DATA, _ARRAYS, _MODEL = "method.json", "arrays/", "model.skops"
+_PICKLE = "is a pickle, as pickle and joblib write them. Such files run code when they are opened, so it was not opened"
+_COMPRESSED = (b"\x78", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x5d\x00\x00", b"\x04\x22\x4d\x18")
+
+
+class Archive(NamedTuple):
+    """What a file holds.
+
+    Attributes
+    ----------
+    data : dict
+        The plain data.
+    arrays : list of ndarray
+        The arrays that they refer to.
+    model : bytes or None
+        The model as skops wrote it, which nobody has looked into yet; None if it was left out.
+    """
+
+    data: dict[str, Any]
+    arrays: list[Any]
+    model: bytes | None
+
+
+def write(path: str | os.PathLike[str], archive: Archive) -> None:
+    """Write a file. One that is there is replaced only when all is ready."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr(_DATA, json.dumps(archive.data, indent=1))
+        for number, array in enumerate(archive.arrays):
+            content = io.BytesIO()
+            np.save(content, array, allow_pickle=False)
+            file.writestr(f"{_ARRAYS}{number}.npy", content.getvalue())
+        if archive.model is not None:
+            file.writestr(_MODEL, archive.model)
+    Path(path).write_bytes(buffer.getvalue())
+
+
+def read(path: str | os.PathLike[str]) -> Archive:
+    """Read a file; nothing in it is run.
+
+    Raises
+    ------
+    ValueError
+        If it is another kind of file, which the message names, or a damaged one.
+    """
+    content = Path(path).read_bytes()
+    if not content.startswith(b"PK\x03\x04"):
+        raise ValueError(f"{os.fspath(path)} {_what(content)}. Give a file that robust_recourse.save wrote.")
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as file:
+            names = file.namelist()
+            if _DATA in names:
+                return _contents(file, names)
+    except Exception as error:  # damage has many faces
+        raise damaged(path, error) from error
+    kind = "is a zip archive of something else"
+    if "schema.json" in names:
+        kind = "is a file of skops but no method of recourse: a model, perhaps, to be given to a method"
+    elif any(name.endswith("data.pkl") for name in names):
+        kind = "is a file of torch, which holds a pickle"
+    raise ValueError(f"{os.fspath(path)} {kind}. Give a file that robust_recourse.save wrote.")
+
+
+def damaged(path: str | os.PathLike[str], error: Exception) -> ValueError:
+    """Say that a file cannot be read to its end."""
+    why = f"{type(error).__name__}: {error}".rstrip(": .")
+    return ValueError(f"{os.fspath(path)} is damaged or incomplete ({why}). Save the method again.")
+
+
+def _contents(file: zipfile.ZipFile, names: list[str]) -> Archive:
+    data = json.loads(file.read(_DATA))
+    count = sum(name.startswith(_ARRAYS) for name in names)
+    arrays = [np.load(io.BytesIO(file.read(f"{_ARRAYS}{k}.npy")), allow_pickle=False) for k in range(count)]
+    return Archive(data, arrays, file.read(_MODEL) if _MODEL in names else None)
+
+
+def _what(content: bytes) -> str:
+    if not content:
+        return "is empty"
+    if content[0] == 0x80 or (content[:1] in b"(c]}IFVS" and content.rstrip().endswith(b".")):
+        return _PICKLE
+    if content.startswith(_COMPRESSED):
+        return "is a compressed file, as joblib writes them, and no method of recourse"
+    return "is no method of recourse"
