@@ -1,0 +1,60 @@
+"""``robust-recourse demo``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from robust_recourse.cli._options import need_folder, need_report, positive_integer
+
+if TYPE_CHECKING:
+    from robust_recourse.cli._options import Commands
+    from robust_recourse.demo import Demo
+
+__all__ = ["add_to"]
+
+
+def add_to(commands: Commands) -> None:
+    """Add the command."""
+    demo = commands.add_parser(
+        "demo",
+        help="explain refused rows of built-in data, retrain the model, compare",
+        description="Explain the refused rows of the paper's synthetic data, retrain the network on shifted data, "
+        "print how many recourses survive, and write figures and a page that shows them.",
+    )
+    demo.add_argument("--out", type=Path, default=Path("demo"), help="folder to write to (default: %(default)s)")
+    demo.add_argument(
+        "--models", type=positive_integer, default=50, help="number of future models (default: %(default)s)"
+    )
+    demo.add_argument("--seed", type=int, default=0, help="seed of everything (default: %(default)s)")
+    demo.add_argument("--jobs", type=int, default=-1, help="processes for retraining (default: all cores)")
+    demo.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    need_report("the demo")
+    from robust_recourse.demo import run_demo, write_demo
+
+    need_folder(arguments.out)
+    demo = run_demo(n_models=arguments.models, random_state=arguments.seed, n_jobs=arguments.jobs)
+    page = write_demo(demo, arguments.out)
+    _print_demo(demo, page)
+    return 0
+
+
+def _print_demo(demo: Demo, page: Path) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=f"{len(demo.robust)} refused people, {demo.n_models} retrained models", title_justify="left")
+    table.add_column("recourse")
+    for column in demo.table.columns:
+        table.add_column(str(column), justify="right")
+    for name, row in zip(demo.table.index, demo.table.to_numpy(), strict=True):
+        style = "bold" if name == "robust recourse" else ""
+        table.add_row(str(name), *(f"{value:.3f}" for value in row), style=style)
+    console = Console()
+    console.print(table)
+    rate = 1000 * demo.seconds / (2 * len(demo.robust))
+    console.print(f"Explaining took {rate:.1f} ms a person and method. Figures and table: {page}", soft_wrap=True)

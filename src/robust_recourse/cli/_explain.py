@@ -1,0 +1,192 @@
+"""``robust-recourse explain``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from robust_recourse.bench.results import replacing
+from robust_recourse.cli._batches import Kept, explain_all
+from robust_recourse.cli._methods import METHODS, fingerprint, fitted, parameters_of
+from robust_recourse.cli._options import blaming, need_file, need_folder, positive_integer, positive_number
+from robust_recourse.cli._printing import print_line, print_table
+from robust_recourse.cli._tables import add_reading, need_table, read_people, read_training, write_table
+from robust_recourse.models.predictor import ModelError
+from robust_recourse.result import Recourses
+
+if TYPE_CHECKING:
+    from robust_recourse.cli._options import Commands
+
+__all__ = ["add_to"]
+
+_MOST_CHANGED = 5
+_EXAMPLE = """\
+example:
+  robust-recourse actions train.csv --label outcome      # then edit actions.toml
+  robust-recourse explain --model model.skops --train train.csv --refused refused.csv --label outcome \\
+      --actions actions.toml --favourable approved --out recourses.csv --html notices
+
+What is finished is kept in a file beside that of --out until everything is: a command that was interrupted continues
+there when it is run again. Exit codes: 0 if all went well, 2 for input that cannot be used, 130 when interrupted."""
+
+
+def add_to(commands: Commands) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "explain",
+        help="find recourses for the refused rows of a table",
+        description="Find recourses for people whom a model refuses, in the units of your tables: what to change so\n"
+        "that the model accepts, and what is likely to be enough for the next model, too.",
+        epilog=_EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    needed = parser.add_argument_group("needed")
+    for option, what in (
+        ("--model", "the model: .skops or .onnx; .joblib, .pickle or .pkl with --trust-pickle"),
+        ("--train", "table of training rows: how they are recorded, and where accepted people are"),
+        ("--refused", "table of the people to explain"),
+        ("--actions", "what a person may change, as 'robust-recourse actions' writes it"),
+        ("--out", "table of recourses to write, .csv or .parquet"),
+    ):
+        needed.add_argument(option, type=Path, required=True, metavar="FILE", help=what)
+    more = parser.add_argument_group("more results")
+    more.add_argument("--html", type=Path, metavar="FOLDER", help="write a notice for each person, and a summary")
+    more.add_argument("--json", type=Path, metavar="FILE", help="write everything as one JSON document")
+    _add_decision(parser)
+    _add_search(parser)
+    add_reading(parser)
+    parser.set_defaults(run=_run)
+
+
+def _add_decision(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("the model's decision")
+    group.add_argument(
+        "--favourable",
+        metavar="CLASS",
+        help="the class that people want (default: 1 of the classes 0 and 1); of scores, above or below the threshold",
+    )
+    group.add_argument(
+        "--threshold", type=float, metavar="NUMBER", help="least probability, or last score, that is accepted"
+    )
+    group.add_argument(
+        "--trust",
+        action="append",
+        default=[],
+        metavar="TYPE",
+        help="a type that a .skops file may hold besides those that skops trusts; may be given several times",
+    )
+    group.add_argument(
+        "--trust-pickle", action="store_true", help="read a pickle, which runs whatever code is in the file"
+    )
+
+
+def _add_search(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("the search")
+    group.add_argument("--method", choices=METHODS, default="robust", help="how to search (default: %(default)s)")
+    group.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="a parameter of the method, such as delta_plus=0.5; VALUE is TOML; may be given several times",
+    )
+    group.add_argument(
+        "--n-recourses", type=positive_integer, default=1, metavar="N", help="recourses for a person (default: 1)"
+    )
+    group.add_argument(
+        "--max-changes", type=positive_integer, metavar="N", help="columns that may change together, for all people"
+    )
+    group.add_argument(
+        "--time-limit",
+        type=positive_number,
+        metavar="SECONDS",
+        help="stop after so long; people are explained in order, and those who are left have a status that says so",
+    )
+    group.add_argument("--seed", type=int, default=0, help="seed of everything random (default: %(default)s)")
+    group.add_argument("--jobs", type=int, default=1, metavar="N", help="processes, -1 for all cores (default: 1)")
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    parameters = parameters_of(arguments.method, arguments.set)
+    _check_files(arguments)
+    train = read_training(arguments.train, arguments)
+    people = read_people(arguments.refused, arguments, train)
+    method = fitted(arguments, parameters, train)
+    with blaming(arguments.refused):
+        method.schema_.read(people, "the table")
+    kept = Kept(arguments.out.with_name(f"{arguments.out.name}.{fingerprint(arguments, parameters)}.partial"))
+    try:
+        found = explain_all(method, people, str(arguments.refused), kept, arguments.n_recourses, arguments.time_limit)
+    except ModelError as error:
+        raise ValueError(f"{arguments.model}: {error} (Rows are counted from 0.)") from error
+    written = _write(found, arguments)
+    kept.remove()
+    _print(found, arguments.refused)
+    for what, path in written.items():
+        print_line(f"{what}: {path}")
+    return 0
+
+
+def _check_files(arguments: argparse.Namespace) -> None:
+    """Fail before all work for what can be told from names and folders."""
+    for path in (arguments.train, arguments.refused, arguments.out):
+        need_table(path)
+    inputs = {getattr(arguments, name).resolve() for name in ("model", "train", "refused", "actions")}
+    for option in ("out", "json"):
+        path = getattr(arguments, option)
+        if path is not None and path.resolve() in inputs:
+            raise ValueError(f"--{option} {path} would replace a file that is read. Name another one.")
+    need_file(arguments.out)
+    if arguments.json is not None:
+        need_file(arguments.json)
+        if arguments.json.resolve() == arguments.out.resolve():
+            raise ValueError(f"--json {arguments.json} is the file of --out, too. Name another one.")
+    if arguments.html is not None:
+        need_folder(arguments.html)
+
+
+def _write(found: Recourses, arguments: argparse.Namespace) -> dict[str, Path]:
+    write_table(_table(found), arguments.out, arguments.separator)
+    written = {"Recourses": arguments.out}
+    if arguments.json is not None:
+        with replacing(arguments.json) as path:
+            found.to_json(path)
+        written["JSON"] = arguments.json
+    if arguments.html is not None:
+        found.to_html_files(arguments.html)
+        written["Notices"] = arguments.html / "index.html"
+    return written
+
+
+def _table(found: Recourses) -> pd.DataFrame:
+    """Return the recourses with the names of the people as the first column."""
+    frame = found.to_frame()
+    name = "row" if frame.index.name is None else str(frame.index.name)
+    while frame.index.name is None and name in frame.columns:
+        name = f"{name}_"
+    # The names of people keep theirs, as columns of the table do; what we know about recourses makes way.
+    return frame.rename(columns={name: f"recourse_{name}"}).rename_axis(index=name).reset_index()
+
+
+def _print(found: Recourses, refused: Path) -> None:
+    first = found.rank == 1
+    people = pd.DataFrame({"status": found.status.astype(str), "valid": found.valid, "cost": found.cost})[first]
+    everybody = people.assign(status="all")
+    rows = [
+        {
+            "status": status,
+            "people": len(group),
+            "accepted": f"{group['valid'].mean():.0%}",
+            "median cost": float(group["cost"].median()),
+        }
+        for table in (people, everybody)
+        for status, group in table.groupby("status")
+    ]
+    print_table(pd.DataFrame(rows), f"The people of {refused}")
+    changed = found.changes()["column"].value_counts().head(_MOST_CHANGED)
+    if len(changed):
+        shown = pd.DataFrame({"column": changed.index.astype(str), "recourses": changed.to_numpy()})
+        print_table(shown, "Changed most often")

@@ -1,0 +1,161 @@
+"""The tables of a command: training rows and refused rows, from CSV or Parquet files, and results."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Collection
+from importlib.util import find_spec
+from pathlib import Path
+
+import pandas as pd
+from pandas.api import types
+
+from robust_recourse.bench.results import replacing
+from robust_recourse.cli._csv import line_of, read_csv
+
+__all__ = ["add_reading", "need_table", "read_people", "read_training", "write_table"]
+
+_SUFFIXES = (".csv", ".parquet")
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how tables are read."""
+    group = parser.add_argument_group("reading tables (.csv or .parquet)")
+    group.add_argument(
+        "--label",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="a column that the model does not get, such as the outcome; may be given several times",
+    )
+    group.add_argument(
+        "--id", metavar="COLUMN", help="a column that names the people; the model does not get it, results show it"
+    )
+    group.add_argument(
+        "--separator", type=_sign, default=",", metavar="SIGN", help="between the fields of a CSV file (default: ,)"
+    )
+    group.add_argument(
+        "--missing",
+        action="append",
+        metavar="TEXT",
+        help="what stands for a missing value in a CSV file; may be given several times (default: nothing, NA, NaN, "
+        "None, null and what else pandas takes for missing)",
+    )
+
+
+def _sign(text: str) -> str:
+    sign = {"tab": "\t", "\\t": "\t"}.get(text, text)
+    if len(sign) != 1 or sign in '"\r\n':
+        raise argparse.ArgumentTypeError(f"must be one sign, or tab, got {text!r}")
+    return sign
+
+
+def read_training(path: Path, arguments: argparse.Namespace) -> pd.DataFrame:
+    """Read training rows, without labels and names of people."""
+    frame = _read(path, arguments, texts=())
+    for column in arguments.label:
+        if column not in frame.columns:
+            raise ValueError(f"--label {column}: {path} has no such column; it has {_listed(frame.columns)}.")
+    if arguments.id in arguments.label:
+        raise ValueError(f"--id {arguments.id}: this column is a --label already.")
+    frame = frame.drop(columns=[c for c in (*arguments.label, arguments.id) if c in frame.columns])
+    if not frame.shape[1]:
+        raise ValueError(f"{path} has no other columns than those of --label and --id.")
+    return frame
+
+
+def read_people(path: Path, arguments: argparse.Namespace, train: pd.DataFrame) -> pd.DataFrame:
+    """Read rows to explain; they have the columns of the training rows, and are named by the column of --id."""
+    texts = {column for column in train.columns if _is_text(train[column])}
+    frame = _read(path, arguments, texts=texts | {arguments.id})
+    if arguments.id is not None:
+        frame = _named(frame, path, arguments.id)
+    frame = frame.drop(columns=[c for c in arguments.label if c in frame.columns])
+    lacking, unknown = train.columns.difference(frame.columns), frame.columns.difference(train.columns)
+    if len(lacking):
+        raise ValueError(
+            f"{path} lacks columns of {arguments.train}: {_listed(lacking)}. Add them, or name what the model does not "
+            "get with --label."
+        )
+    if len(unknown):
+        raise ValueError(
+            f"{path} has columns that {arguments.train} has not: {_listed(unknown)}. Remove them, or name them with "
+            "--id or --label."
+        )
+    for column in train.columns:
+        if types.is_numeric_dtype(train[column]) and not types.is_bool_dtype(train[column]):
+            _check_numbers(frame[column], path, arguments)
+    return frame
+
+
+def need_table(path: Path) -> None:
+    """Fail before all work if a file is none that can be read and written."""
+    suffix = path.suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise ValueError(f"{path}: a table ends in .csv or .parquet, not {suffix!r}.")
+    if suffix == ".parquet" and find_spec("pyarrow") is None:
+        raise ImportError(f"{path}: Parquet files need pyarrow: pip install 'robust-recourse[parquet]'")
+
+
+def write_table(frame: pd.DataFrame, path: Path, separator: str) -> None:
+    """Write a table in one move."""
+    with replacing(path) as written:
+        if path.suffix.lower() == ".csv":
+            frame.to_csv(written, index=False, sep=separator)
+        else:
+            frame.to_parquet(written, index=False)
+
+
+def _read(path: Path, arguments: argparse.Namespace, texts: Collection[str]) -> pd.DataFrame:
+    need_table(path)
+    with path.open("rb"):  # a file that is not there fails here, for all kinds alike
+        pass
+    if path.suffix.lower() == ".csv":
+        return read_csv(path, arguments.separator, arguments.missing, texts)
+    try:
+        frame = pd.read_parquet(path)
+    except (OSError, TypeError, ValueError) as error:
+        raise ValueError(f"{path}: this is no Parquet file that can be read: {error}") from error
+    if any(name is not None for name in frame.index.names):
+        frame = frame.reset_index()
+    if not all(isinstance(name, str) for name in frame.columns) or not frame.columns.is_unique:
+        raise ValueError(f"{path}: the names of columns must be texts, each another, got {_listed(frame.columns)}.")
+    if not len(frame):
+        raise ValueError(f"{path} has no rows.")
+    return frame
+
+
+def _named(frame: pd.DataFrame, path: Path, column: str) -> pd.DataFrame:
+    if column not in frame.columns:
+        raise ValueError(f"--id {column}: {path} has no such column; it has {_listed(frame.columns)}.")
+    names = frame[column]
+    if names.isna().any():
+        raise ValueError(f"--id {column}: {path} has a row without a name, row {int(names.isna().argmax())}.")
+    if names.duplicated().any():
+        raise ValueError(f"--id {column}: {path} has the name {names[names.duplicated()].iloc[0]!r} twice.")
+    return frame.set_index(column)
+
+
+def _is_text(series: pd.Series) -> bool:
+    values = series.cat.categories if isinstance(series.dtype, pd.CategoricalDtype) else series
+    return types.infer_dtype(values, skipna=True) == "string"
+
+
+def _check_numbers(series: pd.Series, path: Path, arguments: argparse.Namespace) -> None:
+    """Name the first entry that is no number, where the training rows have numbers only."""
+    if types.is_numeric_dtype(series):
+        return
+    wrong = (pd.to_numeric(series, errors="coerce").isna() & series.notna()).to_numpy()
+    if not wrong.any():
+        return
+    position = int(wrong.argmax())
+    csv = path.suffix.lower() == ".csv"
+    where = f"line {line_of(path, arguments.separator, position)}" if csv else f"row {position}"
+    raise ValueError(
+        f"{path}, {where}: {series.iloc[position]!r} in column {series.name!r} is no number, as those of "
+        f"{arguments.train} are. Correct it, or say with --missing what stands for a missing value."
+    )
+
+
+def _listed(columns: pd.Index) -> str:
+    return ", ".join(repr(column) for column in columns)
