@@ -3,6 +3,7 @@
 import sys
 
 import explain
+import german
 import imports
 import memory
 import scaling
@@ -13,6 +14,7 @@ from rich.table import Table
 
 ENTRIES = {
     "explain": explain,
+    "german": german,
     "solvers": solvers,
     "tables": tables,
     "scaling": scaling,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from robust_recourse._typing import BoolArray, FloatArray
+from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse.math.odds import OddsObjective, Scales
 from robust_recourse.math.projections import weighted_cost
 from robust_recourse.models.predictor import Predictor
@@ -54,10 +54,25 @@ def log_odds(recourse: Recourse, points: FloatArray) -> tuple[FloatArray, FloatA
 
 
 def regions(
-    model: Any, columns: Names | None, plane: Plane, window: Window
+    model: Any, columns: Names | None, plane: Plane, window: Window, unit: FloatArray | None = None
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """Return abscissae, ordinates and where the model accepts; it is asked with frames if `columns` are an Index."""
-    predict = Predictor(model, columns if isinstance(columns, pd.Index) else None, "the grid of the figure")
+    """Return abscissae, ordinates and where the model accepts; it is asked with frames if `columns` are an Index.
+
+    With `unit` the points are in units of cost, see :class:`robust_recourse.Recourse`.
+    """
+    if unit is not None and np.isnan(unit).any():
+        raise ValueError(
+            "model: the table has columns that are not numbers, and a figure cannot ask the model about them. "
+            "Leave model None to draw the samples and the way only."
+        )
+    names = columns if isinstance(columns, pd.Index) else None
+    if unit is not None and names is None:
+        raise ValueError("columns must be the columns of the table, found.x.columns: the model is asked with frames.")
+
+    def framed(points: FloatArray, _: IntArray) -> pd.DataFrame:
+        return pd.DataFrame(points if unit is None else points * unit, columns=names)
+
+    predict = Predictor(model, None if names is None else framed, "the grid of the figure")
 
     def accepts(points: FloatArray) -> BoolArray:
         step = max(1, _NUMBERS_AT_ONCE // points.shape[1])

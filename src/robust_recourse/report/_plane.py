@@ -131,7 +131,8 @@ def choose_plane(
             )
         pair = _two(directions)
         if not _are_vectors(pair, names):
-            return _column_plane(origin, [_position(entry, names, p) for entry in pair], around.free, names)
+            places = [_position(entry, names, p) for entry in pair]
+            return _in_units(_column_plane(origin, places, around.free, names), recourse)
         basis = _orthonormal(pair, around.free, names)
         labels = (
             "distance from the boundary point along the first direction",
@@ -139,11 +140,18 @@ def choose_plane(
         )
         return Plane(origin, basis, np.zeros(2), labels, len(free) == 2)
     if len(free) <= 2:
-        return _column_plane(origin, free, around.free, names)
+        return _in_units(_column_plane(origin, free, around.free, names), recourse)
     basis, chosen = _first_two(_candidates(recourse, around, names, show), around)
     anchor = recourse.x0 if show == "way" else origin
     labels = (f"along the line {chosen[0]}", f"across that line, {chosen[1]}")
     return Plane(origin, basis, basis @ (origin - anchor), labels, False)
+
+
+def _in_units(plane: Plane, recourse: Recourse) -> Plane:
+    """Say so where the numbers of the axes are not those of the table."""
+    if recourse.unit is None:
+        return plane
+    return replace(plane, labels=tuple(f"{label}, in units of cost" for label in plane.labels))
 
 
 def _candidates(

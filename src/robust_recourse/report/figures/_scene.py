@@ -38,9 +38,11 @@ def show(ax: Axes, plane: Plane, window: Window) -> None:
         ax.set(ylabel=facts.fill_evenly(plane.labels[1], 50), aspect="equal")
 
 
-def draw_regions(ax: Axes, plane: Plane, window: Window, model: Any, columns: Names | None) -> list[Artist]:
+def draw_regions(
+    ax: Axes, plane: Plane, window: Window, model: Any, columns: Names | None, unit: FloatArray | None = None
+) -> list[Artist]:
     """Colour where the model accepts and refuses; return what the legend shows."""
-    u, v, labels = facts.regions(model, columns, plane, window)
+    u, v, labels = facts.regions(model, columns, plane, window, unit)
     # Labels are 0 or 1: a slight blur makes the line between the cells smooth.
     accepted = gaussian_filter(labels.astype(float), 2.0, mode="nearest")
     ax.contourf(u, v, accepted, [-1.0, 0.5, 2.0], colors=[PALE_BLUE, PALE_GREEN], zorder=0)

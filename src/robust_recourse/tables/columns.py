@@ -1,0 +1,179 @@
+"""What kind of thing a column holds, and how precisely: inferred from training rows."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import pandas as pd
+from pandas.api import types
+
+from robust_recourse._typing import FloatArray
+from robust_recourse.math.scales import spread
+
+__all__ = ["Column", "Kind", "decimals", "holds_numbers", "learn_column", "numbers_of"]
+
+Kind: TypeAlias = Literal["number", "category", "ordered", "fixed"]
+
+_MOST_DECIMALS = 4  # that data are taken to be recorded with
+_NUMBERS = frozenset({"integer", "floating", "mixed-integer-float", "integer-na"})
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table.
+
+    Attributes
+    ----------
+    name : hashable
+        Its name, or its position in an array.
+    kind : {"number", "category", "ordered", "fixed"}
+        Numbers, categories, categories with an order, or what never changes.
+    unit : float
+        Unit of cost: one robust standard deviation of a number, 1 for categories.
+    step : float
+        Numbers are multiples of it; 0 if they may be anything.
+    low, high : float
+        Smallest and largest training value of a number.
+    values : tuple
+        The categories; their positions are their codes.
+    why : str
+        Why a fixed column never changes.
+    """
+
+    name: Hashable
+    kind: Kind
+    unit: float = 1.0
+    step: float = 0.0
+    low: float = -np.inf
+    high: float = np.inf
+    values: tuple[Any, ...] = ()
+    why: str = ""
+
+    @property
+    def categorical(self) -> bool:
+        """Whether it holds categories, ordered or not."""
+        return self.kind in {"category", "ordered"}
+
+
+def decimals(step: float) -> int:
+    """Digits behind the point of a step, as it is written."""
+    exponent = Decimal(repr(float(step))).normalize().as_tuple().exponent
+    return max(0, -int(exponent))
+
+
+def numbers_of(series: pd.Series) -> FloatArray:
+    """Return a column of numbers as floats, NaN where it has none."""
+    return series.to_numpy(dtype=float, na_value=np.nan)
+
+
+def holds_numbers(series: pd.Series) -> bool:
+    """Whether a column holds numbers, by its type or, if that says nothing, by its values."""
+    if types.is_bool_dtype(series.dtype) or types.is_complex_dtype(series.dtype):
+        return False
+    if types.is_numeric_dtype(series.dtype):
+        return True
+    return types.is_object_dtype(series.dtype) and types.infer_dtype(series, skipna=True) in _NUMBERS
+
+
+def _holds_booleans(series: pd.Series) -> bool:
+    if types.is_object_dtype(series.dtype):
+        return types.infer_dtype(series, skipna=True) == "boolean"
+    return types.is_bool_dtype(series.dtype)
+
+
+def learn_column(
+    series: pd.Series,
+    *,
+    integer: bool = False,
+    step: float | None = None,
+    categories: Sequence[Any] | None = None,
+    ordered: Sequence[Any] | None = None,
+) -> Column:
+    """Infer what a column holds from its training values.
+
+    Numbers are as precise as the training values are: a column of whole numbers has step 1, one with two digits
+    behind the point 0.01. Whole numbers that are 0 or 1, and booleans, are ordered categories.
+
+    Parameters
+    ----------
+    series : Series
+        The training values.
+    integer : bool
+        Whether the numbers must be whole.
+    step : float, optional
+        What numbers must be multiples of.
+    categories, ordered : sequence, optional
+        That it holds categories, and their order.
+    """
+    name, present = series.name, series[series.notna().to_numpy()]
+    if not len(present):
+        return Column(name, "fixed", why="it has no values in the training rows")
+    if ordered is not None:
+        return Column(name, "ordered", values=tuple(ordered))
+    if categories is not None:
+        return Column(name, "category", values=_distinct([*_categories(present), *categories]))
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        kind: Kind = "ordered" if series.dtype.ordered else "category"
+        return _at_least_two(Column(name, kind, values=tuple(series.dtype.categories)), present)
+    if _holds_booleans(series):
+        return Column(name, "ordered", values=(False, True))
+    if holds_numbers(series):
+        return _learn_number(name, numbers_of(present), integer=integer, step=step, dtype=series.dtype)
+    if types.is_object_dtype(series.dtype) or types.is_string_dtype(series.dtype):
+        return _at_least_two(Column(name, "category", values=_categories(present)), present)
+    return Column(name, "fixed", why=f"values of type {series.dtype} are kept as they are")
+
+
+def _learn_number(name: Hashable, values: FloatArray, *, integer: bool, step: float | None, dtype: Any) -> Column:
+    if not np.isfinite(values).all():
+        raise ValueError(f"Column {name!r} must have finite numbers, got {values[~np.isfinite(values)][0]}.")
+    low, high = float(values.min()), float(values.max())
+    asked = integer or step is not None
+    if types.is_integer_dtype(dtype) and not asked and {low, high} == {0.0, 1.0}:
+        return Column(name, "ordered", values=(0, 1))
+    if low == high:
+        return Column(name, "fixed", why="it has the same value in all training rows")
+    unit = float(spread(values[:, None])[0])
+    if step is None:
+        step = 1.0 if integer or types.is_integer_dtype(dtype) else _precision(values)
+    elif types.is_integer_dtype(dtype) and not float(step).is_integer():
+        raise ValueError(f"Column {name!r} has integers, so its step must be a whole number, got {step}.")
+    return Column(name, "number", unit=unit, step=float(step), low=low, high=high)
+
+
+def _precision(values: FloatArray) -> float:
+    for digits in range(_MOST_DECIMALS + 1):
+        if (np.round(values, digits) == values).all():
+            return float(10.0**-digits) if digits else 1.0
+    return 0.0
+
+
+def _categories(present: pd.Series) -> tuple[Any, ...]:
+    if isinstance(present.dtype, pd.CategoricalDtype):
+        return tuple(present.dtype.categories)
+    # Through lists, so that the values are plain ones of Python.
+    try:
+        distinct = _distinct(present.tolist())
+    except TypeError as error:
+        raise TypeError(
+            f"Column {present.name!r} must hold numbers or categories, but {error}. Leave the column out, or turn its "
+            "values into text."
+        ) from error
+    try:
+        return tuple(sorted(distinct))
+    except TypeError:
+        return tuple(sorted(distinct, key=lambda value: (type(value).__name__, str(value))))
+
+
+def _distinct(values: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(dict.fromkeys(values))
+
+
+def _at_least_two(column: Column, present: pd.Series) -> Column:
+    if len(present.unique()) > 1:
+        return column
+    return Column(column.name, "fixed", why="it has the same value in all training rows")

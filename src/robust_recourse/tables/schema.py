@@ -1,0 +1,182 @@
+"""The columns of a table, learnt once, and the reading of tables that have them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pandas.api import types
+
+from robust_recourse._typing import BoolArray, FloatArray
+from robust_recourse._validation import check_matrix
+from robust_recourse.tables.columns import Column, holds_numbers, learn_column, numbers_of
+from robust_recourse.tables.foreign import is_frame, native, to_pandas
+from robust_recourse.tables.table import MISSING, UNSEEN, Table
+from robust_recourse.tables.types import cast
+
+__all__ = ["Schema"]
+
+
+@dataclass(frozen=True, eq=False)
+class Schema:
+    """What the columns of a table hold.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+        Their kinds, units and steps.
+    names : Index or None
+        Their names; None for the columns of an array.
+    dtypes : tuple
+        Their types in the training frame: those that a model gets.
+    """
+
+    columns: tuple[Column, ...]
+    names: pd.Index | None = None
+    dtypes: tuple[Any, ...] = ()
+    _native: Any = field(default=None, repr=False)
+
+    @classmethod
+    def of_array(cls, width: int) -> Schema:
+        """Describe an array: every column is continuous, its unit is 1 and it may go anywhere."""
+        return cls(tuple(Column(k, "number") for k in range(width)))
+
+    @classmethod
+    def learn(
+        cls,
+        X: Any,
+        *,
+        name: str = "X",
+        integer: Collection[Hashable] = (),
+        step: Mapping[Hashable, float] | None = None,
+        categories: Mapping[Hashable, Sequence[Any]] | None = None,
+        ordered: Mapping[Hashable, Sequence[Any]] | None = None,
+    ) -> Schema:
+        """Infer the columns from training rows: a frame, or an array.
+
+        Parameters
+        ----------
+        X : DataFrame or array_like
+            Training rows.
+        name : str
+            What messages call them.
+        integer, step, categories, ordered
+            What is known about some columns, see :class:`robust_recourse.ActionSet`.
+        """
+        if not is_frame(X):
+            return cls.of_array(check_matrix(X, name).shape[1])
+        frame = _checked(to_pandas(X), name)
+        columns = []
+        for column in frame.columns:
+            try:
+                columns.append(
+                    learn_column(
+                        frame[column],
+                        integer=column in integer,
+                        step=(step or {}).get(column),
+                        categories=(categories or {}).get(column),
+                        ordered=(ordered or {}).get(column),
+                    )
+                )
+            except (TypeError, ValueError) as error:
+                raise type(error)(f"{name}: {error}") from error
+        return cls(tuple(columns), frame.columns, tuple(frame.dtypes), native(X))
+
+    @property
+    def units(self) -> FloatArray:
+        """Units of cost of the columns."""
+        return np.array([column.unit for column in self.columns])
+
+    @property
+    def categorical(self) -> BoolArray:
+        """Which columns hold categories."""
+        return np.array([column.categorical for column in self.columns])
+
+    def label(self, position: int) -> str:
+        """Name a column in a message."""
+        return str(position) if self.names is None else repr(self.names[position])
+
+    def read(self, X: Any, name: str) -> Table:
+        """Read rows with these columns; a frame may have them in another order.
+
+        Raises
+        ------
+        ValueError, TypeError
+            For other columns, for values that are not what the training rows had, and for infinite numbers.
+        """
+        if self.names is None:
+            return self._read_array(X, name)
+        if is_frame(X):
+            return self._read_frame(_checked(to_pandas(X), name), native(X), name)
+        for label, dtype in zip(self.names, self.dtypes, strict=True):
+            if not types.is_numeric_dtype(dtype):
+                raise TypeError(
+                    f"{name} must be a frame, as the training rows were: their column {label!r} has the type {dtype}, "
+                    "which an array does not hold."
+                )
+        frame = pd.DataFrame(check_matrix(X, name, width=len(self.columns)), columns=self.names)
+        return self._read_frame(frame, _to_array, name)
+
+    def _read_array(self, X: Any, name: str) -> Table:
+        frame = to_pandas(X)
+        values = check_matrix(frame, name, width=len(self.columns))
+        given = frame if isinstance(frame, pd.DataFrame) else None
+        return Table(self.columns, values, np.zeros(values.shape, dtype=bool), None, given, native(X), None)
+
+    def _read_frame(self, frame: pd.DataFrame, back: Any, name: str) -> Table:
+        names = self.names
+        assert names is not None
+        missing, unknown = names.difference(frame.columns), frame.columns.difference(names)
+        if len(missing) or len(unknown):
+            problems = [f"lacks {list(missing)}"] * bool(len(missing)) + [f"adds {list(unknown)}"] * bool(len(unknown))
+            raise ValueError(f"{name} must have the columns seen in fit; it {' and '.join(problems)}.")
+        given = frame
+        frame = frame[names]
+        asked = pd.DataFrame({k: cast(frame.iloc[:, k], dtype) for k, dtype in enumerate(self.dtypes)})
+        asked.columns = names
+        values = np.zeros(frame.shape)
+        absent = frame.isna().to_numpy()
+        for k, column in enumerate(self.columns):
+            # Fixed numbers count in rules.
+            if column.kind == "number" or (column.kind == "fixed" and holds_numbers(frame.iloc[:, k])):
+                values[:, k] = _numbers(frame.iloc[:, k], name)
+            elif column.categorical:
+                values[:, k] = _codes(frame.iloc[:, k], column.values, absent[:, k])
+        return Table(self.columns, values, absent, asked, given, back, self._native)
+
+
+def _checked(frame: pd.DataFrame, name: str) -> pd.DataFrame:
+    if not frame.columns.is_unique:
+        raise ValueError(f"{name} has the column {frame.columns[frame.columns.duplicated()][0]!r} twice.")
+    if frame.shape[0] == 0 or frame.shape[1] == 0:
+        raise ValueError(f"{name} is empty: its shape is {frame.shape}, at least one row and one column are needed.")
+    return frame
+
+
+def _numbers(series: pd.Series, name: str) -> FloatArray:
+    # Texts are no numbers, even if they could be read as such: the model would get the texts.
+    plain = series.astype(object).infer_objects() if isinstance(series.dtype, pd.CategoricalDtype) else series
+    if not (holds_numbers(plain) or types.is_bool_dtype(plain.dtype) or plain.isna().all()):
+        raise TypeError(
+            f"{name}: column {series.name!r} must hold numbers, as the training rows do, got dtype {series.dtype}."
+        )
+    values = numbers_of(plain)
+    infinite = np.flatnonzero(np.isinf(values))
+    if len(infinite):
+        row = int(infinite[0])
+        raise ValueError(f"{name} must be finite, got {values[row]} in row {row}, column {series.name!r}.")
+    return np.nan_to_num(values, nan=0.0)
+
+
+def _codes(series: pd.Series, values: tuple[Any, ...], absent: BoolArray) -> FloatArray:
+    places = {value: code for code, value in enumerate(values)}
+    codes = np.array([places.get(value, UNSEEN) for value in series.astype(object).tolist()], dtype=float)
+    codes[absent] = MISSING
+    return codes
+
+
+def _to_array(frame: pd.DataFrame) -> FloatArray:
+    return frame.to_numpy(dtype=float, na_value=np.nan)

@@ -1,0 +1,199 @@
+"""Rows as they were given, as numbers, and as a model wants them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from robust_recourse._typing import BoolArray, FloatArray, IntArray
+from robust_recourse.tables.columns import Column
+from robust_recourse.tables.types import alike, replaced_in
+
+__all__ = ["MISSING", "UNSEEN", "Table"]
+
+MISSING, UNSEEN = -1.0, -2.0
+"""Codes of no category, and of one that no training row has."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Rows that were read with a schema.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+        What the columns hold.
+    values : ndarray of shape (m, p)
+        Numbers as they are, categories as codes, 0 where there is no number.
+    missing : ndarray of bool, shape (m, p)
+        Which cells are empty.
+    asked : DataFrame or None
+        The rows with the columns and types that a model gets; None if it gets arrays.
+    given : DataFrame or None
+        The rows as they were given; None for an array.
+    back : callable or None
+        Turns a frame of pandas into one like that which was given; None for frames of pandas, and for arrays.
+    native : callable or None
+        Turns frames into those that a model gets; None for frames of pandas.
+    """
+
+    columns: tuple[Column, ...]
+    values: FloatArray
+    missing: BoolArray
+    asked: pd.DataFrame | None
+    given: pd.DataFrame | None
+    back: Any
+    native: Any
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def take(self, rows: IntArray) -> Table:
+        """Keep some of the rows."""
+        asked, given = (None if part is None else part.iloc[rows] for part in (self.asked, self.given))
+        return replace(self, values=self.values[rows], missing=self.missing[rows], asked=asked, given=given)
+
+    @property
+    def order(self) -> IntArray:
+        """Where the columns, in the order in which they were given, are in the table."""
+        if self.asked is None or self.given is None:
+            return np.arange(len(self.columns))
+        return self.asked.columns.get_indexer(self.given.columns)
+
+    @cached_property
+    def _arrays(self) -> list[Any]:
+        assert self.asked is not None
+        return [self.asked.iloc[:, k].array for k in range(len(self.columns))]
+
+    @cached_property
+    def _plain(self) -> bool:
+        """Whether all columns are numbers in double precision, so that a frame is one array."""
+        assert self.asked is not None
+        doubles = all(dtype == np.dtype(float) for dtype in self.asked.dtypes)
+        return doubles and all(column.kind == "number" for column in self.columns)
+
+    @cached_property
+    def _categories(self) -> list[Any]:
+        """The categories of every column in the type that the column has."""
+        return [_typed(column, array) for column, array in zip(self.columns, self._arrays, strict=True)]
+
+    def decode(self, values: FloatArray, rows: IntArray) -> Any:
+        """Return rows as the model gets them: those of the table at `rows`, with other `values`.
+
+        A cell whose value is that of the table keeps its bits, and so does an empty one.
+        """
+        if self.asked is None:
+            return values
+        if self._plain:
+            cells = values.copy()
+            cells[self.missing[rows]] = np.nan
+            frame = pd.DataFrame(cells, columns=self.asked.columns, copy=False)
+        else:
+            arrays = (_series(array) if _untyped(array) else array for array in self._decoded(values, rows))
+            frame = pd.DataFrame(dict(enumerate(arrays)), copy=False)
+            frame.columns = self.asked.columns
+        return frame if self.native is None else self.native(frame)
+
+    def _decoded(self, values: FloatArray, rows: IntArray) -> list[Any]:
+        changed = (values != self.values[rows]) & ~self.missing[rows]
+        return [
+            _replaced(array, rows, changed[:, k], values[:, k], categories)
+            for k, (array, categories) in enumerate(zip(self._arrays, self._categories, strict=True))
+        ]
+
+    def restore(self, values: FloatArray, rows: IntArray, found: BoolArray) -> Any:
+        """Return rows as they were given, of the same types and index, with other `values`; empty where not `found`.
+
+        A type changes where it must: columns of integers and booleans have the nullable type of the same name where a
+        row is empty, and categories that a column's type lacks are added to it. If the model gets arrays, all columns
+        are floats.
+        """
+        if self.asked is None:
+            cells = np.where(found[:, None], values, np.nan)
+            if self.given is None:
+                return cells
+            frame = pd.DataFrame(cells, index=self.given.index[rows], columns=self.given.columns)
+        else:
+            assert self.given is not None
+            changed = (values != self.values[rows]) & ~self.missing[rows] & found[:, None]
+            series = (self._restored(k, values[:, k], rows, changed[:, k]) for k in self.order)
+            frame = pd.DataFrame(dict(enumerate(series if found.all() else (_emptied(part, found) for part in series))))
+            frame.columns = self.given.columns
+            frame.index = self.given.index[rows]
+        return frame if self.back is None else self.back(frame)
+
+    def _restored(self, k: int, values: FloatArray, rows: IntArray, changed: BoolArray) -> pd.Series:
+        assert self.given is not None
+        own, asked = self.given[self.columns[k].name].array, self._arrays[k]
+        if alike(own.dtype, asked.dtype):
+            return _series(_replaced(asked, rows, changed, values, self._categories[k]))
+        cells = _series(own.take(rows))
+        if not changed.any():
+            return cells
+        new = _replaced(asked, rows[changed], changed[changed], values[changed], self._categories[k])
+        return replaced_in(cells, changed, new.astype(object))
+
+
+def _typed(column: Column, array: Any) -> Any:
+    """Return the categories of a column, by code, as its array holds them; None for other columns."""
+    if not column.categorical:
+        return None
+    if isinstance(array, pd.Categorical):
+        return array.categories.get_indexer(pd.Index(column.values))
+    cells = np.array([*column.values, None], dtype=object)[:-1]
+    plain = isinstance(array, pd.arrays.NumpyExtensionArray) and array.dtype.kind in "iufb"
+    return cells.astype(array.to_numpy().dtype) if plain else cells
+
+
+def _replaced(array: Any, rows: IntArray, changed: BoolArray, values: FloatArray, categories: Any) -> Any:
+    """Take the cells at `rows` and write `values` where they changed."""
+    if not changed.any():
+        return array.take(rows)
+    if isinstance(array, pd.Categorical):
+        codes = array.codes.take(rows)
+        codes[changed] = categories[values[changed].astype(np.int64)]
+        return pd.Categorical.from_codes(codes, dtype=array.dtype, validate=False)
+    cells = array.take(rows)
+    new = values[changed] if categories is None else categories[values[changed].astype(np.int64)]
+    kept = getattr(cells.dtype, "numpy_dtype", cells.dtype)
+    if categories is None and _untyped(cells):
+        new = np.array([*map(_like, cells[changed], new), None], dtype=object)[:-1]
+    elif categories is None and isinstance(kept, np.dtype) and kept != np.dtype(float):
+        # Derivatives ask between the numbers of a type; nothing that is returned lies there.
+        fits = kept.kind not in "iu" or bool((new == np.round(new)).all())
+        typed = new.astype(kept) if fits else new
+        if fits and (typed == new).all():
+            new = typed
+        else:
+            cells = cells.astype(float)
+    cells[changed] = new
+    return cells
+
+
+def _series(array: Any) -> pd.Series:
+    # Without its type, texts in a column of objects would get another.
+    return pd.Series(array, dtype=object if _untyped(array) else None)
+
+
+def _untyped(array: Any) -> bool:
+    return isinstance(array, pd.arrays.NumpyExtensionArray) and array.dtype.kind == "O"
+
+
+def _like(own: Any, new: float) -> Any:
+    """Return a whole number as an int where the cell of an untyped column was one."""
+    return int(new) if isinstance(own, Integral) and new.is_integer() else float(new)
+
+
+def _emptied(series: pd.Series, found: BoolArray) -> pd.Series:
+    """Empty the cells of rows without a recourse."""
+    if series.dtype == np.dtype(bool):
+        series = series.astype("boolean")
+    elif isinstance(series.dtype, np.dtype) and series.dtype.kind in "iu":
+        nullable = series.dtype.name.replace("i", "I", 1).replace("u", "U", 1)
+        series = series.astype(pd.api.types.pandas_dtype(nullable))
+    return series.where(found)
