@@ -240,3 +240,13 @@ def test_limits_are_in_units_of_cost():
     np.testing.assert_array_equal(limits.weights, [2.0, 1.0])
     np.testing.assert_array_equal(limits.targets[1], [True, False, True])
     np.testing.assert_array_equal(limits.categories, [False, True])
+
+
+@pytest.mark.parametrize("rounding", ROUNDINGS)
+@pytest.mark.parametrize("own", [-90.05, 90.05])
+def test_rounding_errors_do_not_cost_a_step(rounding, own):
+    allowed, unit = moves(0.1), 0.7
+    values = [round(k * 0.1, 1) for k in range(-500, 500)]
+    assert any(value / unit * unit != value for value in values)
+    for value in values:
+        assert settle(allowed, value / unit * unit, own, rounding) == value

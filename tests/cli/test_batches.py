@@ -68,6 +68,16 @@ def test_what_is_kept_comes_back_to_the_last_bit_and_a_torn_end_is_cut_off(tmp_p
     assert kept.read(points) == []
 
 
+def test_a_line_that_only_lost_its_end_is_torn_too(tmp_path):
+    kept, points = Kept(tmp_path / "partial"), np.zeros((5, 2))
+    known = [[Recourse.unchanged(points[0])]]
+    kept.append(known * 2)
+    kept.path.write_bytes(kept.path.read_bytes()[:-1])
+    assert_same(kept.read(points), known)
+    kept.append(known * 2)
+    assert_same(kept.read(points), known * 3)
+
+
 def test_more_people_than_rows_are_cut_off(tmp_path):
     kept = Kept(tmp_path / "partial")
     x0 = np.zeros(2)
@@ -134,6 +144,35 @@ def test_who_is_out_of_time_is_not_kept(problem, tmp_path, monkeypatch):
     assert len(kept.read(np.zeros((11, 3)))) == 4
     assert [str(status) for status in found.status] == ["ok"] * 4 + ["out of time"] * 7
     assert list(found.x.index) == list(refused.index)
+
+
+@pytest.mark.parametrize(
+    ("fixed", "each", "sizes"),
+    [
+        (0.0, 0.1, [2, 4, 8, 16, 32, 64, 74]),  # quick: it always grows
+        (0.0, 50.0, [2, 4, 4]),  # slow, and more rows take longer in proportion: it stays small, but does not shrink
+        (90.0, 0.1, [2, 4, 8, 16, 32, 64, 74]),  # slow whatever the number of rows: it must grow
+    ],
+)
+def test_batches_grow_as_long_as_that_pays(problem, tmp_path, monkeypatch, fixed, each, sizes):
+    monkeypatch.setattr(_batches, "_FIRST", 2)
+    monkeypatch.setattr(_batches, "_GROWTH", 2)
+    model, X, refused = problem
+    refused = pd.concat([refused] * 19, ignore_index=True).head(200)
+    method, asked, now = NearestAccepted(model).fit(X), [], [0.0]
+    monkeypatch.setattr(_batches.time, "monotonic", lambda: now[0])
+
+    class Timed:
+        schema_, moves_, n_jobs, _accepted = method.schema_, method.moves_, 1, method._accepted
+
+        def explain(self, X, n_recourses, time_limit):
+            asked.append(len(X))
+            now[0] += fixed + each * len(X)
+            return method.explain(X, n_recourses, time_limit)
+
+    explain_all(Timed(), refused, "refused.csv", Kept(tmp_path / "partial"), 1, None)
+    assert asked[: len(sizes)] == sizes
+    assert sum(asked) == 200
 
 
 def test_a_model_that_fails_in_a_batch_names_its_first_row(problem, tmp_path, monkeypatch):

@@ -65,16 +65,15 @@ def test_a_slow_model_is_not_asked_after_the_time_is_over(method, limit, setting
         starts.append(time.time() - begin)
         return slow(rows)
 
-    found = search.set_params(model=watched).explain(train[model(train) <= 0.5][:20], n_recourses=2, time_limit=limit)
-    assert found.person.max() == 19
-    # A question may begin just before the end, and the clock is read before the point is made a row.
-    assert max(starts) <= limit + NAP
-    whole = fitted(method, train, model, **settings)
-    for i in np.flatnonzero(found.valid & (found.rank == 1)):
-        person = train[model(train) <= 0.5][:20].iloc[[found.person[i]]]
-        alone = whole.explain(person)
-        if np.sum(found.person == found.person[i]) == 1:
-            pd.testing.assert_frame_equal(found.x.iloc[[i]], alone.x)
+    rows = train[model(train) <= 0.5][:20]
+    for n_recourses in (1, 2):
+        begin = time.time()
+        starts.clear()
+        found = search.set_params(model=watched).explain(rows, n_recourses=n_recourses, time_limit=limit)
+        assert found.person.max() == 19
+        # A question may begin just before the end, and the clock is read before the point is made a row.
+        assert max(starts) <= limit + NAP
+        assert (found.valid | (found.status != Status.OK)).all()
 
 
 def test_finished_rows_are_the_same_as_without_a_limit(train, monkeypatch):

@@ -1,7 +1,7 @@
 """What the library promises, on German Credit and SBA with a gradient-boosted pipeline on the raw frame.
 
-Neither has a thousand refused rows. More people like those are drawn: rows with replacement, in which some cells are
-those of other rows, as many as it takes until the model has refused a thousand.
+Neither has a thousand refused rows, so more people like those are drawn: rows with replacement, in which some cells are
+those of other rows, as many as it takes until the model has refused enough.
 """
 
 import os
@@ -21,7 +21,6 @@ pytestmark = pytest.mark.skipif(
     "ROBUST_RECOURSE_DATA" not in os.environ, reason="needs ROBUST_RECOURSE_DATA, the folder with the published files"
 )
 
-N_REFUSED = 1000
 SAID = ("immutable", "increase", "decrease", "bounds", "integer", "step", "categories", "ordered", "weights")
 GERMAN = {
     "step": {"amount": 50, "duration": 3},
@@ -46,10 +45,10 @@ SBA = {
 }
 
 
-def more_people(X, model, rng, share=0.1):
+def more_people(X, model, n, rng, share=0.1):
     """Draw people like those of a table until the model has refused enough of them."""
     refused = []
-    while sum(map(len, refused)) < N_REFUSED:
+    while sum(map(len, refused)) < n:
         drawn = X.iloc[rng.integers(len(X), size=len(X))].reset_index(drop=True)
         for column in X.columns:
             other = X[column].iloc[rng.integers(len(X), size=len(X))].array
@@ -57,11 +56,11 @@ def more_people(X, model, rng, share=0.1):
             cells[swapped] = other[swapped]
             drawn[column] = cells
         refused.append(drawn[model.predict(drawn) == 0])
-    people = pd.concat(refused, ignore_index=True).iloc[:N_REFUSED]
+    people = pd.concat(refused, ignore_index=True).iloc[:n]
     return people.set_index("person " + people.index.astype(str))
 
 
-def problem(name, extra, **options):
+def problem(name, extra, n, **options):
     data = load(name, **options)
     # What was charged off is known too late, and alone tells who was refused.
     X = data.X1.drop(columns="ChgOffPrinGr", errors="ignore")
@@ -74,16 +73,19 @@ def problem(name, extra, **options):
     words["immutable"] = [column for column in words["immutable"] if column in X.columns]
     for rule, said in extra.items():
         words[rule] = words[rule] + said if isinstance(words.get(rule), list) else said
-    return X, model, words, more_people(X, model, np.random.default_rng(0))
+    return X, model, words, more_people(X, model, n, np.random.default_rng(0))
 
 
-@pytest.mark.parametrize(("name", "extra", "options"), [("german", GERMAN, {"columns": "all"}), ("sba", SBA, {})])
-def test_a_thousand_refused_rows_break_no_rule_and_are_as_valid_as_they_say(judge, name, extra, options):
-    X, model, words, people = problem(name, extra, **options)
+# A thousand of German Credit take half a minute.
+@pytest.mark.parametrize(
+    ("name", "extra", "n", "options"), [("german", GERMAN, 500, {"columns": "all"}), ("sba", SBA, 1000, {})]
+)
+def test_refused_rows_break_no_rule_and_are_as_valid_as_they_say(judge, name, extra, n, options):
+    X, model, words, people = problem(name, extra, n, **options)
     actions = ActionSet(X, **words)
     found = RobustBayesianRecourse(model, actions, random_state=0).fit(X).explain(people)
-    assert len(found) == N_REFUSED
+    assert len(found) == n
     exists = np.isfinite(found.cost)
     assert actions.check(people[exists], found.x[exists].astype(people.dtypes.to_dict())) == []
     judge(X, words).review(found, people, lambda rows: model.predict(rows) == 1)
-    assert found.valid.mean() > 0.5
+    assert found.valid.mean() > 0.9

@@ -247,3 +247,27 @@ def test_single_columns_stay_within_range_and_action_set():
     np.testing.assert_allclose(held[:, 0], 3.0, atol=1e-4)  # beyond the range of single columns: towards the candidate
     only_down = ActionSet(decrease=[1])
     np.testing.assert_array_equal(reach(only_down), reach(ActionSet(immutable=[1])))
+
+
+@pytest.mark.parametrize("p", [3, 30])
+def test_changes_that_do_not_help_are_taken_back(p):
+    rng = np.random.default_rng(p)
+    normal, X = rng.standard_normal(p), rng.standard_normal((300, p))
+
+    def model(Z, _):
+        return Z @ normal > 0.5
+
+    candidates, x0 = X[model(X, None)], X[~model(X, None)][:40]
+    limits = ActionSet().limits(p)
+    plain, thin = (
+        find_boundary(Oracle(model, x0, np.arange(40)), x0, candidates, limits, 100, 1e-3, thin=thin)
+        for thin in (False, True)
+    )
+    assert model(thin.x, None).all()
+    before, after = (weighted_cost(found.x, x0, limits.weights) for found in (plain, thin))
+    assert (after <= before).all()
+    assert after.mean() < 0.9 * before.mean()
+    # A hyperplane tells which way every column helps.
+    moves = (thin.x - x0) * normal
+    assert (moves >= 0.0).mean() > (((plain.x - x0) * normal) >= 0.0).mean()
+    assert (moves < 0.0).mean() < 0.05

@@ -139,12 +139,21 @@ def test_a_row_with_a_new_category_may_switch_to_a_known_one():
     assert table.decode(table.values, ALL)["c"].tolist() == ["new", "a", "b"]
 
 
-@pytest.mark.parametrize("dtype", ["int8", "int64", "Int32", "float32", "Float32", "int64[pyarrow]"])
-def test_derivatives_may_ask_between_the_numbers_of_a_type(dtype):
+@pytest.mark.parametrize("dtype", ["int8", "int64", "Int32", "int64[pyarrow]"])
+def test_derivatives_may_ask_between_integers(dtype):
     frame = pd.DataFrame({"c": pd.Series([1, 5, 9], dtype=dtype)})
     table = Schema.learn(frame).read(frame, "X")
     asked = table.decode(np.array([[1.0 + 1e-9], [5.0], [8.5]]), ALL)
     np.testing.assert_array_equal(asked["c"].to_numpy(dtype=float), [1.0 + 1e-9, 5.0, 8.5])
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "Float32", "float[pyarrow]"])
+def test_derivatives_are_rounded_to_the_precision_of_a_column(dtype):
+    frame = pd.DataFrame({"c": pd.Series([1, 5, 9], dtype=dtype)})
+    table = Schema.learn(frame).read(frame, "X")
+    asked = table.decode(np.array([[1.0 + 1e-9], [5.0], [8.5]]), ALL)
+    assert asked["c"].dtype == frame["c"].dtype
+    np.testing.assert_array_equal(asked["c"].to_numpy(dtype=float), [1.0, 5.0, 8.5])
 
 
 @settings(max_examples=60, deadline=None)

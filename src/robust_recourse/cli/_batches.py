@@ -27,8 +27,9 @@ from robust_recourse.result import Recourse, Recourses, Status
 __all__ = ["Kept", "explain_all"]
 
 _FIRST = 32  # rows of the first batch, for each process
-_GROWTH = 4  # of a batch from one to the next, at most
-_SECONDS = 20.0  # that a batch should take: what is lost when everything stops
+_GROWTH = 4  # of a batch from one to the next
+_SECONDS = 20.0  # that a batch may take and still grow: it is lost when everything stops
+_PAYS = 1.3  # times as many rows in a second, for which a batch grows although it takes longer
 
 
 class Kept:
@@ -102,7 +103,7 @@ def explain_all(
     space = Space(method.schema_.read(X, name), method.moves_, np.arange(len(X)))
     method._accepted(space, name)  # a row that the model cannot take fails now
     people = kept.read(space.points)
-    size = _FIRST * effective_n_jobs(method.n_jobs)
+    size, speed = _FIRST * effective_n_jobs(method.n_jobs), 0.0
     try:
         while len(people) < len(X):
             first, started = len(people), time.monotonic()
@@ -113,8 +114,11 @@ def explain_all(
             if time.monotonic() < deadline:
                 kept.append(found)
             people += found
-            pace = _SECONDS / max(time.monotonic() - started, 1e-9)
-            size = max(1, math.floor(size * min(pace, _GROWTH)))
+            took = max(time.monotonic() - started, 1e-9)
+            before, speed = speed, len(found) / took
+            # Batches never shrink: much of what one costs does not depend on its rows, so small ones are dear.
+            if took < _SECONDS or speed > _PAYS * before:
+                size *= _GROWTH
             _tell(len(people), len(X))
     except KeyboardInterrupt:
         if not kept.path.exists():

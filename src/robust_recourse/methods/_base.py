@@ -68,7 +68,7 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
         if not isinstance(self.actions, ActionSet | None):
             raise TypeError(f"actions must be an ActionSet, got {type(self.actions).__name__}.")
         actions = self.actions or ActionSet()
-        schema = actions.schema_for(X)
+        schema = actions.schema_for(X).typed(X)
         moves = actions.resolve(schema)
         table = schema.read(X, "X")
         space = Space(table, moves, np.arange(len(table)))
@@ -177,7 +177,9 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
         points, candidates = (np.ascontiguousarray(rows[:, mask]) for rows in (x0, self.candidates_))
         limits, (n_neighbors, resolution, ranges) = self.limits_.take(mask), self._looking()
         within = None if ranges is None else (ranges[0][mask], ranges[1][mask])
-        return find_boundary(oracle, points, candidates, limits, n_neighbors, resolution, within)
+        # For arrays the search is that of the evaluation of the paper.
+        thin = within is not None and self.schema_.names is not None
+        return find_boundary(oracle, points, candidates, limits, n_neighbors, resolution, within, thin=thin)
 
     def _looking(self) -> tuple[int, float, tuple[FloatArray, FloatArray] | None]:
         """How to look for a boundary: the number of candidates, the resolution, the range of single columns."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from robust_recourse.result import Recourse
 __all__ = ["plan"]
 
 _SEARCHES = 24  # made for every further recourse of a row, at most
+_ROUNDS = 2  # of searches for every further recourse: some find nothing but more of the same changes
 
 
 def plan(
@@ -25,7 +26,7 @@ def plan(
 
     The first search lets everything change that may. Every set that is found is then split: for each of its columns, a
     search in which that column keeps its value. What is found there changes another set, and the cheapest of all is the
-    next recourse [1]_.
+    next recourse [1]_, unless it changes all that a cheaper one changes and more.
 
     Parameters
     ----------
@@ -56,9 +57,10 @@ def plan(
     first = _search(method, space, rows, masks, deadline)
     if n_recourses == 1:
         return [[recourse] for recourse in first]
-    people = [_Person(row, recourse, mask) for row, recourse, mask in zip(rows, first, masks, strict=True)]
-    for _ in range(n_recourses - 1):
-        splits = [(person, mask) for person in people for mask in person.split(space)]
+    people = [_Person(space, row, recourse, mask) for row, recourse, mask in zip(rows, first, masks, strict=True)]
+    for _ in range(_ROUNDS * (n_recourses - 1)):
+        wanting = [person for person in people if len(person.chosen) < n_recourses]
+        splits = [(person, mask) for person in wanting for mask in person.split()]
         if not splits:
             break
         others = _search(
@@ -69,8 +71,8 @@ def plan(
             deadline,
         )
         for (person, mask), recourse in zip(splits, others, strict=True):
-            person.offer(space, recourse, mask)
-        for person in people:
+            person.offer(recourse, mask)
+        for person in wanting:
             person.choose()
     return [person.ranked() for person in people]
 
@@ -85,56 +87,76 @@ def _search(method: Any, space: Space, rows: IntArray, masks: BoolArray, deadlin
 class _Person:
     """The recourses of one row, and those that may still be chosen."""
 
-    def __init__(self, row: int, first: Recourse, mask: BoolArray) -> None:
-        self.row, self.chosen = row, [first]
-        self._last: tuple[Recourse, BoolArray] | None = (first, mask)
-        self._waiting: list[tuple[Recourse, BoolArray, frozenset[int]]] = []
-        self._seen: set[frozenset[int]] = set()
-        self._asked = 0  # in searches whose recourses were not chosen
+    def __init__(self, space: Space, row: int, first: Recourse, mask: BoolArray) -> None:
+        self.row, self._space = row, space
+        found = _Found(first, mask, _changed(space, row, first))
+        self.chosen = [found]
+        self._open = [found] if first.valid else []  # to be split
+        self._waiting: list[_Found] = []  # to be chosen
+        self._seen, self._tried = {found.changed}, {mask.tobytes()}
+        self._asked = first.n_queries  # in all searches
 
-    def split(self, space: Space) -> list[BoolArray]:
-        """Return the columns of further searches: each leaves out one that the last recourse changes."""
-        if self._last is None or not self._last[0].valid:
-            return []
-        recourse, mask = self._last
-        changed = _changed(space, self.row, recourse)
-        self._seen.add(changed)
-        self._last = None
-        dearest = sorted(changed, key=lambda k: (-abs(recourse.x[k] - recourse.x0[k]), k))[:_SEARCHES]
+    def split(self) -> list[BoolArray]:
+        """Return the columns of further searches: each leaves out one that a recourse changes."""
         masks = []
-        for k in dearest:
-            without = mask.copy()
-            without[k] = False
-            if without.any():
-                masks.append(without)
+        for recourse, mask, changed in self._open:
+            dearest = sorted(changed, key=lambda k: (-abs(recourse.x[k] - recourse.x0[k]), k))[:_SEARCHES]
+            for k in dearest:
+                without = mask.copy()
+                without[k] = False
+                if without.any() and without.tobytes() not in self._tried:
+                    self._tried.add(without.tobytes())
+                    masks.append(without)
+        self._open = []
         return masks
 
-    def offer(self, space: Space, recourse: Recourse, mask: BoolArray) -> None:
+    def offer(self, recourse: Recourse, mask: BoolArray) -> None:
         """Remember what a search found, if it changes other columns than all before."""
         # Every search counts the question about the row itself.
         recourse = replace(recourse, n_queries=recourse.n_queries - 1)
         self._asked += recourse.n_queries
         if not recourse.valid:
             return
-        changed = _changed(space, self.row, recourse)
-        if changed not in self._seen:
-            self._seen.add(changed)
-            self._waiting.append((recourse, mask, changed))
+        found = _Found(recourse, mask, _changed(self._space, self.row, recourse))
+        if found.changed not in self._seen:
+            self._seen.add(found.changed)
+            self._waiting.append(found)
 
     def choose(self) -> None:
-        """Choose the cheapest that is waiting."""
+        """Choose the cheapest that is waiting; what only adds changes to a cheaper one is split, but not chosen."""
+        self._open += [found for found in self._waiting if self._adds_to_another(found)]
+        self._waiting = [found for found in self._waiting if not self._adds_to_another(found)]
         if not self._waiting:
             return
-        self._waiting.sort(key=lambda entry: (entry[0].cost, sorted(entry[2])))
-        recourse, mask, _ = self._waiting.pop(0)
-        self._asked -= recourse.n_queries
-        self.chosen.append(recourse)
-        self._last = (recourse, mask)
+        self._waiting.sort(key=_order)
+        found = self._waiting.pop(0)
+        self._open.append(found)
+        self.chosen.append(found)
+        # The first recourse may be one that adds changes to this one.
+        self.chosen = [known for known in self.chosen if not self._adds_to_another(known)]
+
+    def _adds_to_another(self, found: _Found) -> bool:
+        return any(
+            known.changed < found.changed and known.recourse.cost <= found.recourse.cost for known in self.chosen
+        )
 
     def ranked(self) -> list[Recourse]:
         """Return what was chosen, the cheapest first; it takes the questions of all searches in vain on itself."""
-        first, *others = sorted(self.chosen, key=lambda recourse: recourse.cost)
-        return [replace(first, n_queries=first.n_queries + self._asked), *others]
+        first, *others = (found.recourse for found in sorted(self.chosen, key=_order))
+        vain = self._asked - first.n_queries - sum(recourse.n_queries for recourse in others)
+        return [replace(first, n_queries=first.n_queries + vain), *others]
+
+
+def _order(found: _Found) -> tuple[float, list[int]]:
+    return found.recourse.cost, sorted(found.changed)
+
+
+class _Found(NamedTuple):
+    """A recourse, the columns that could change in its search, and those that it changes."""
+
+    recourse: Recourse
+    mask: BoolArray
+    changed: frozenset[int]
 
 
 def _changed(space: Space, row: int, recourse: Recourse) -> frozenset[int]:

@@ -41,8 +41,9 @@ class SmallSets:
         segments = nearest_segments(x0[None, mask], known, taken, 0, last)
         self._ends = segments.point(np.arange(last), np.zeros(last, dtype=np.int64), segments.cost[0])
         lower, upper = taken.box(x0[None, mask])
-        # An array has no bounds of its own: the candidates have.
-        low, high = (np.clip(side, lower[0], upper[0]) for side in (known.min(axis=0), known.max(axis=0)))
+        # The columns of an array may have no bounds: the candidates have.
+        low = np.where(np.isfinite(lower[0]), lower[0], np.minimum(known.min(axis=0), upper[0]))
+        high = np.where(np.isfinite(upper[0]), upper[0], np.maximum(known.max(axis=0), lower[0]))
         self._values = [
             _codes(taken, k, x0[column]) if taken.categories[k] else np.array([low[k], high[k]])
             for k, column in enumerate(self._columns)

@@ -24,7 +24,7 @@ import numpy as np
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse.math.limits import Limits
 from robust_recourse.sampling.oracle import Oracle
-from robust_recourse.sampling.segments import Axes, Segments, Switches, mixed_cost, nearest_segments
+from robust_recourse.sampling.segments import Axes, Segments, Switches, mixed_cost, nearest_segments, to_points
 
 __all__ = ["Boundary", "find_boundary"]
 
@@ -35,6 +35,8 @@ _COARSE, _FINE = 2.0**-7, 1e-6  # widths of a bracket relative to its cost: to c
 _MOST_HALVINGS = 60
 _ROWS = 8192  # points built at once
 _PAIRS = 2**20  # segments that are looked at together
+_THINNINGS = 3  # times that changes are taken back
+_NUMBERS = 2**23  # in the points of these questions that are held together
 
 
 class Boundary(NamedTuple):
@@ -52,6 +54,8 @@ def find_boundary(
     n_neighbors: int,
     resolution: float,
     ranges: tuple[FloatArray, FloatArray] | None = None,
+    *,
+    thin: bool = False,
 ) -> Boundary:
     """Find the cheapest boundary point of every instance.
 
@@ -72,6 +76,8 @@ def find_boundary(
         Largest distance of a boundary point from a refused point of the same segment.
     ranges : tuple of ndarray of shape (p,), optional
         Smallest and largest value that a column may reach when it changes alone. None: no column does.
+    thin : bool
+        Whether changes that do not help are taken back, as far as that makes the point cheaper.
 
     Returns
     -------
@@ -99,7 +105,39 @@ def find_boundary(
         start = np.where(limits.categories & found.found[:, None], found.x, x0)
         switched = np.flatnonzero((start != x0).any(axis=1))
         _shorten(oracle, Axes(x0, start, limits, *ranges), switched, limits, resolution, found)
+    for _ in range(_THINNINGS if thin else 0):
+        ends, thinner = _thinned(oracle, x0, limits, found)
+        if not len(thinner):
+            break
+        _shorten(oracle, to_points(x0, ends, limits), thinner, limits, resolution, found)
     return found
+
+
+def _thinned(oracle: Oracle, x0: FloatArray, limits: Limits, found: Boundary) -> tuple[FloatArray, IntArray]:
+    """Take back changes that do not help; return accepted points, and the instances that have new ones.
+
+    A segment to a candidate changes every column, be it for better or worse. On the boundary a question for each column
+    tells which: where the point is still accepted without a change, that change does not help.
+    """
+    ends, new = found.x.copy(), np.zeros(len(x0), dtype=bool)
+    rows = np.flatnonzero(found.found & ((found.x != x0).sum(axis=1) > 1))
+    for part in np.array_split(rows, -(-len(rows) * x0.shape[1] ** 2 // _NUMBERS) or 1):
+        owner, column = np.nonzero(found.x[part] != x0[part])
+        trials = found.x[part[owner]]
+        trials[np.arange(len(owner)), column] = x0[part[owner], column]
+        useless = np.flatnonzero(oracle(trials.copy(), part[owner]))
+        thin = found.x[part]
+        thin[owner[useless], column[useless]] = x0[part[owner[useless]], column[useless]]
+        fewer = np.unique(owner[useless])
+        together = oracle(thin[fewer], part[fewer])
+        ends[part[fewer[together]]] = thin[fewer[together]]
+        # What can be taken back alone may be needed without the others: then only the dearest is.
+        cost = mixed_cost(trials[useless], x0[part[owner[useless]]], limits)
+        for i in fewer[~together]:
+            mine = np.flatnonzero(owner[useless] == i)
+            ends[part[i]] = trials[useless[mine[cost[mine].argmin()]]]
+        new[part[fewer]] = True
+    return ends, np.flatnonzero(new)
 
 
 def _shorten(

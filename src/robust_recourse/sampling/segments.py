@@ -11,7 +11,7 @@ from robust_recourse._typing import FloatArray, IntArray
 from robust_recourse.math.limits import Limits
 from robust_recourse.math.projections import weighted_cost
 
-__all__ = ["Axes", "Segments", "Switches", "ToCandidates", "mixed_cost", "nearest_segments"]
+__all__ = ["Axes", "Segments", "Switches", "ToCandidates", "mixed_cost", "nearest_segments", "to_points"]
 
 _DISTANCES = 2**18  # entries of a block of the distance matrix
 
@@ -163,6 +163,14 @@ class ToCandidates(Segments):
         if self.jump is not None:
             end[:, self._limits.categories] = codes
         return end
+
+
+def to_points(x0: FloatArray, ends: FloatArray, limits: Limits) -> ToCandidates:
+    """Return one segment for every instance, to a point of its own within the action set."""
+    switches = np.where(limits.categories, ends, x0)
+    cost, jump = (mixed_cost(points, x0, limits)[:, None] for points in (ends, switches))
+    index = np.arange(len(x0))[:, None]
+    return ToCandidates(x0, ends, limits, index, cost, jump if limits.categories.any() else None)
 
 
 def _switched(own: FloatArray, other: FloatArray, limits: Limits) -> FloatArray:

@@ -18,7 +18,8 @@ __all__ = ["Column", "Kind", "decimals", "holds_numbers", "learn_column", "numbe
 
 Kind: TypeAlias = Literal["number", "category", "ordered", "fixed"]
 
-_MOST_DECIMALS = 4  # that data are taken to be recorded with
+_MOST_DECIMALS, _MOST_ZEROS = 4, 3  # digits behind the point, and zeros before it, that data may be recorded with
+_MANY = 30  # different values that show how precisely a column is recorded
 _NUMBERS = frozenset({"integer", "floating", "mixed-integer-float", "integer-na"})
 
 
@@ -96,7 +97,8 @@ def learn_column(
     """Infer what a column holds from its training values.
 
     Numbers are as precise as the training values are: a column of whole numbers has step 1, one with two digits
-    behind the point 0.01. Whole numbers that are 0 or 1, and booleans, are ordered categories.
+    behind the point 0.01, and one of round hundreds 100. Whole numbers that are 0 or 1, and booleans, are ordered
+    categories.
 
     Parameters
     ----------
@@ -139,16 +141,21 @@ def _learn_number(name: Hashable, values: FloatArray, *, integer: bool, step: fl
         return Column(name, "fixed", why="it has the same value in all training rows")
     unit = float(spread(values[:, None])[0])
     if step is None:
-        step = 1.0 if integer or types.is_integer_dtype(dtype) else _precision(values)
+        step = _precision(values)
+        if integer or types.is_integer_dtype(dtype):
+            step = max(step, 1.0)
     elif types.is_integer_dtype(dtype) and not float(step).is_integer():
         raise ValueError(f"Column {name!r} has integers, so its step must be a whole number, got {step}.")
     return Column(name, "number", unit=unit, step=float(step), low=low, high=high)
 
 
 def _precision(values: FloatArray) -> float:
-    for digits in range(_MOST_DECIMALS + 1):
+    """Return the largest power of ten that all values are multiples of; 0 if they have many digits."""
+    # Few values may be round by chance.
+    first = -_MOST_ZEROS if len(np.unique(values)) >= _MANY else 0
+    for digits in range(first, _MOST_DECIMALS + 1):
         if (np.round(values, digits) == values).all():
-            return float(10.0**-digits) if digits else 1.0
+            return float(f"1e{-digits}")
     return 0.0
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -84,6 +84,13 @@ class Schema:
             except (TypeError, ValueError) as error:
                 raise type(error)(f"{name}: {error}") from error
         return cls(tuple(columns), frame.columns, tuple(frame.dtypes), native(X))
+
+    def typed(self, X: Any) -> Schema:
+        """Return the same columns with the types of other training rows, which are those that the model knows."""
+        frame = to_pandas(X)
+        if self.names is None or not isinstance(frame, pd.DataFrame) or set(frame.columns) != set(self.names):
+            return self  # reading them says what is wrong
+        return replace(self, dtypes=tuple(frame[self.names].dtypes), _native=native(X))
 
     @property
     def units(self) -> FloatArray:

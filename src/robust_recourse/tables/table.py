@@ -164,13 +164,11 @@ def _replaced(array: Any, rows: IntArray, changed: BoolArray, values: FloatArray
     if categories is None and _untyped(cells):
         new = np.array([*map(_like, cells[changed], new), None], dtype=object)[:-1]
     elif categories is None and isinstance(kept, np.dtype) and kept != np.dtype(float):
-        # Derivatives ask between the numbers of a type; nothing that is returned lies there.
-        fits = kept.kind not in "iu" or bool((new == np.round(new)).all())
-        typed = new.astype(kept) if fits else new
-        if fits and (typed == new).all():
-            new = typed
-        else:
+        # Derivatives ask between integers; nothing that is returned lies there.
+        if kept.kind in "iu" and (new != np.round(new)).any():
             cells = cells.astype(float)
+        else:
+            new = new.astype(kept)
     cells[changed] = new
     return cells
 
