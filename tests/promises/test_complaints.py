@@ -222,11 +222,12 @@ def test_nothing_found_comes_with_a_reason(bank, words, status, clue):
 
 
 def test_a_reason_names_the_rule_that_cannot_be_kept(bank):
+    # The card cannot be paid back so far; the limit cannot be raised.
     X, model, refused = bank
-    words = {"immutable": ["used"], "rules": ["used <= 0.001"]}
+    words = {"immutable": ["limit"], "bounds": {"used": (0, None)}, "rules": ["used <= 0.001 * limit - 10"]}
     found = fitted(NearestAccepted, model, X, words).explain(refused)
     assert not found.valid.any()
-    assert all("used <= 0.001" in reason for reason in found.reason)
+    assert all("used <= 0.001 * limit - 10" in reason for reason in found.reason)
 
 
 class Slow:
@@ -276,7 +277,22 @@ def test_enough_time_changes_nothing(bank, explained):
     pd.testing.assert_frame_equal(method.explain(refused, time_limit=600).x, explained(RobustBayesianRecourse).x)
 
 
-def test_waiting_shows_progress_on_a_terminal_only(bank, capfd):
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_waiting_shows_progress_on_a_terminal(bank, monkeypatch):
+    X, model, refused = bank
+    method = fitted(NearestAccepted, model, X)
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    method.explain(refused)  # with gaps in different columns: several groups of rows
+    assert "explaining" in terminal.getvalue()
+
+
+def test_nothing_is_printed_elsewhere(bank, capfd):
     X, model, refused = bank
     fitted(NearestAccepted, model, X).explain(refused)
     assert capfd.readouterr() == ("", "")

@@ -23,6 +23,7 @@ from robust_recourse.actions.validation import (
     check_training,
     check_values,
     check_weight,
+    names_of,
 )
 from robust_recourse.math.limits import Limits
 from robust_recourse.tables import Schema, to_pandas
@@ -203,7 +204,13 @@ class ActionSet:
             numeric = {*self.bounds, *in_rules}
             integer |= {c for c, dtype in frame.dtypes.items() if c in numeric and is_integer_dtype(dtype)}
         schema = Schema.learn(
-            X, name=name, integer=integer, step=self.step, categories=self.categories, ordered=self.ordered
+            X,
+            name=name,
+            integer=integer,
+            step=self.step,
+            categories=self.categories,
+            ordered=self.ordered,
+            bounded=self.bounds,
         )
         self.validate(schema)
         return schema
@@ -310,7 +317,11 @@ class ActionSet:
         self.validate(schema)
         limits = self.limits(len(schema.columns) if schema.names is None else list(schema.names))
         moves = moves_of(limits, schema, self.categories)
-        return replace(moves, max_changes=self.max_changes, rules=tuple(Rule(text) for text in self.rules))
+        names, changing = names_of(schema), moves.rises | moves.falls
+        rules = [Rule(text) for text in self.rules]
+        # Nobody can do anything about a rule between columns that never change.
+        kept = [rule for rule in rules if any(changing[names.find_in_rule(name, rule.text)] for name in rule.columns)]
+        return replace(moves, max_changes=self.max_changes, rules=tuple(kept))
 
 
 def _columns(columns: Iterable[Column], rule: str, what: str = "columns") -> list[Any]:

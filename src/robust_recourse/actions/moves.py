@@ -160,7 +160,7 @@ def moves_of(limits: Limits, schema: Schema, categories: Mapping[Any, Sequence[A
     targets: list[BoolArray | None] = []
     for column in schema.columns:
         if column.categorical:
-            allowed = categories.get(column.name, column.values)
+            allowed = set(categories.get(column.name, column.values))
             targets.append(np.array([value in allowed for value in column.values], dtype=bool))
         else:
             targets.append(None)

@@ -20,6 +20,7 @@ from robust_recourse.methods._collect import collect
 from robust_recourse.methods._plans import plan
 from robust_recourse.methods._space import Question, Space
 from robust_recourse.methods._switching import at_once, switch, with_price
+from robust_recourse.methods._tasks import out_of_time
 from robust_recourse.models.predictor import Predictor
 from robust_recourse.result import Recourse, Recourses, Status
 from robust_recourse.sampling.boundary import Boundary, find_boundary
@@ -27,6 +28,7 @@ from robust_recourse.sampling.oracle import Oracle
 
 __all__ = ["Chunk", "RecourseMethod"]
 
+_BATCH = 8192  # rows that the model is asked about together
 _NEIGHBOURS = 1000  # candidates towards which methods without a number of their own look for categories
 _RESOLUTION = 0.002  # of a boundary point, in units of cost, for these
 
@@ -72,7 +74,7 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
         moves = actions.resolve(schema)
         table = schema.read(X, "X")
         space = Space(table, moves, np.arange(len(table)))
-        accepted = self._accepted(space, "the training rows")
+        accepted, _ = self._accepted(space, "the training rows")
         if not accepted.any():
             raise ValueError(
                 f"X has no favourable row: the model refuses all {len(table)} training rows, "
@@ -97,8 +99,9 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
             How many recourses a row gets at most. They differ in the columns that they change, and the cheapest
             comes first.
         time_limit : float, optional
-            Seconds after which no more questions are asked. What is done by then is returned, and the rows that are
-            left have the status "out of time". A question that the model is answering is not interrupted.
+            Seconds after which no more questions are asked, but for a first one. What is done by then is returned,
+            and the rows that are left have the status "out of time". A question that the model is answering is not
+            interrupted.
 
         Returns
         -------
@@ -113,11 +116,14 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
             deadline = time.time() + check_real(time_limit, "time_limit", minimum=0.0)
         table = self.schema_.read(X, "X")
         space = Space(table, self.moves_, np.arange(len(table)))
-        accepted, outside = self._accepted(space, "X"), self.moves_.outside(table.values, table.missing)
+        accepted, asked = self._accepted(space, "X", deadline)
+        outside = self.moves_.outside(table.values, table.missing)
         movable = self._movable(space)
         found: list[list[Recourse]] = [[] for _ in range(len(table))]
         for row, x0 in enumerate(space.points):
-            if accepted[row]:
+            if not asked[row]:
+                found[row] = [out_of_time(x0, 0)]
+            elif accepted[row]:
                 found[row] = [Recourse.unchanged(x0)]
             elif outside[row].any():
                 found[row] = [Recourse.missing(x0, Status.OUTSIDE_BOUNDS, self._outside(space, row, outside[row]))]
@@ -167,9 +173,18 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
     def _predictor(self, space: Space, data: str = "X") -> Predictor:
         return Predictor(self.model, space.decode, data, favourable=self.favourable, threshold=self.threshold)
 
-    def _accepted(self, space: Space, data: str) -> BoolArray:
-        """Ask about the rows of a table as they are."""
-        return Oracle(self._predictor(space, data), space.points, space.rows)(space.points.copy(), space.rows)
+    def _accepted(self, space: Space, data: str, deadline: float | None = None) -> tuple[BoolArray, BoolArray]:
+        """Ask about the rows of a table as they are; return which are accepted, and which there was time for."""
+        predict = self._predictor(space, data)
+        accepted, asked = np.zeros((2, len(space.rows)), dtype=bool)
+        for first in range(0, len(space.rows), _BATCH):
+            block = slice(first, first + _BATCH)
+            # The first block always: somebody who is accepted already is told so.
+            if first and deadline is not None and time.time() > deadline:
+                break
+            accepted[block] = predict(space.points[block].copy(), space.rows[block])
+            asked[block] = True
+        return accepted, asked
 
     def _find_boundary(self, oracle: Oracle, x0: FloatArray, mask: BoolArray) -> Boundary:
         """Find boundary points in the columns of `mask`."""
@@ -192,8 +207,9 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
         movable = (lower < upper) & ~space.table.missing & self.moves_.numbers
         for k in np.flatnonzero(limits.categories):
             codes = np.flatnonzero(limits.targets[k]).astype(float)  # type: ignore[arg-type]
-            movable[:, k] = limits.may_switch(int(k), points[:, k, None], codes[None]).any(axis=1)
-            movable[:, k] &= ~space.table.missing[:, k]
+            known, own = np.unique(points[:, k], return_inverse=True)
+            somewhere = np.array([limits.may_switch(int(k), code, codes).any() for code in known])
+            movable[:, k] = somewhere[own.ravel()] & ~space.table.missing[:, k]
         return movable
 
     def _outside(self, space: Space, row: int, outside: BoolArray) -> str:
@@ -205,9 +221,12 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
 
     def _no_candidate(self) -> str:
         """Say why a row has no candidate."""
+        rules = ", ".join(repr(rule.text) for rule in self.moves_.rules)
+        kept = f" and keeps the rules ({rules})" if rules else ""
         return (
             f"None of the {len(self.candidates_)} accepted training rows, moved into the action set of this row, "
-            "is accepted by the model. Allow more columns to change, or wider bounds."
+            f"is accepted by the model{kept}. Allow more columns to change, wider bounds or smaller steps"
+            f"{', or change the rules' if rules else ''}."
         )
 
     @abstractmethod

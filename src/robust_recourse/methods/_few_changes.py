@@ -123,7 +123,9 @@ class _Search:
         least = np.inf
         for points in sets.points(self._most):
             snapped = self._space.snap(points, np.full(len(points), self._rows[i]))
-            owner = np.full(len(points), i)
+            # Rounding may lead back to the row itself.
+            snapped = snapped[(snapped != self._own[i]).any(axis=1)]
+            owner = np.full(len(snapped), i)
             accepted = self._oracle(snapped.copy(), owner)
             cost = np.where(accepted, self._cost(snapped, owner), np.inf)
             if len(cost) and cost.min() < least:
@@ -133,12 +135,12 @@ class _Search:
     def better(self, recourse: Recourse, point: FloatArray, i: int) -> Recourse:
         """Return what the method found in the columns of a point, or else the point, after asking once more."""
         own = self._own[i]
-        if recourse.status == Status.TIME_LIMIT or (recourse.valid and _count(recourse.x, own) <= self._most):
+        if recourse.valid and _count(recourse.x, own) <= self._most:
             return recourse
         try:
             valid = bool(self._oracle(point[None].copy(), np.array([i]))[0])
         except OutOfTime:
-            return out_of_time(own, recourse.n_queries)
+            valid = True  # it was accepted when it was found
         if not valid:
             return Recourse.missing(own, Status.INCONSISTENT_MODEL, _INCONSISTENT, recourse.n_queries)
         cost = float(self._cost(point[None], np.array([i]))[0])

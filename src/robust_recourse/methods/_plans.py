@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robust_recourse._typing import BoolArray, IntArray
+from robust_recourse.methods._collect import column_costs
 from robust_recourse.methods._few_changes import few_changes
 from robust_recourse.methods._space import Space
 from robust_recourse.methods._tasks import run
@@ -16,6 +17,8 @@ from robust_recourse.result import Recourse
 __all__ = ["plan"]
 
 _SEARCHES = 24  # made for every further recourse of a row, at most
+_NUMBERS = 2**22  # in the points with fewer changes that are held together
+_LIMITED = 16  # rows that get fewer changes together if there is a time limit: what they have not finished is lost
 _ROUNDS = 2  # of searches for every further recourse: some find nothing but more of the same changes
 
 
@@ -61,15 +64,11 @@ def plan(
     for _ in range(_ROUNDS * (n_recourses - 1)):
         wanting = [person for person in people if len(person.chosen) < n_recourses]
         splits = [(person, mask) for person in wanting for mask in person.split()]
-        if not splits:
+        if not splits and not any(person.waiting for person in wanting):
             break
-        others = _search(
-            method,
-            space,
-            np.array([person.row for person, _ in splits]),
-            np.array([mask for _, mask in splits]),
-            deadline,
-        )
+        searched = np.array([person.row for person, _ in splits], dtype=np.int64)
+        columns = np.array([mask for _, mask in splits], dtype=bool).reshape(len(splits), masks.shape[1])
+        others = _search(method, space, searched, columns, deadline)
         for (person, mask), recourse in zip(splits, others, strict=True):
             person.offer(recourse, mask)
         for person in wanting:
@@ -81,7 +80,14 @@ def _search(method: Any, space: Space, rows: IntArray, masks: BoolArray, deadlin
     """Find one recourse for every search, with no more changes than are allowed."""
     found = run(method, space, rows, masks, deadline)
     most = space.moves.max_changes
-    return found if most is None else few_changes(method, space, rows, masks, found, most, deadline)
+    if most is None:
+        return found
+    few: list[Recourse] = []
+    size = _LIMITED if deadline is not None else max(1, _NUMBERS // masks.shape[1] ** 2)
+    for first in range(0, len(rows), size):
+        part = slice(first, first + size)
+        few += few_changes(method, space, rows[part], masks[part], found[part], most, deadline)
+    return few
 
 
 class _Person:
@@ -92,7 +98,7 @@ class _Person:
         found = _Found(first, mask, _changed(space, row, first))
         self.chosen = [found]
         self._open = [found] if first.valid else []  # to be split
-        self._waiting: list[_Found] = []  # to be chosen
+        self.waiting: list[_Found] = []  # to be chosen
         self._seen, self._tried = {found.changed}, {mask.tobytes()}
         self._asked = first.n_queries  # in all searches
 
@@ -100,8 +106,8 @@ class _Person:
         """Return the columns of further searches: each leaves out one that a recourse changes."""
         masks = []
         for recourse, mask, changed in self._open:
-            dearest = sorted(changed, key=lambda k: (-abs(recourse.x[k] - recourse.x0[k]), k))[:_SEARCHES]
-            for k in dearest:
+            cost = column_costs(self._space, recourse.x[None], np.array([self.row]))[0]
+            for k in sorted(changed, key=lambda k: (-cost[k], k))[:_SEARCHES]:
                 without = mask.copy()
                 without[k] = False
                 if without.any() and without.tobytes() not in self._tried:
@@ -120,16 +126,16 @@ class _Person:
         found = _Found(recourse, mask, _changed(self._space, self.row, recourse))
         if found.changed not in self._seen:
             self._seen.add(found.changed)
-            self._waiting.append(found)
+            self.waiting.append(found)
 
     def choose(self) -> None:
         """Choose the cheapest that is waiting; what only adds changes to a cheaper one is split, but not chosen."""
-        self._open += [found for found in self._waiting if self._adds_to_another(found)]
-        self._waiting = [found for found in self._waiting if not self._adds_to_another(found)]
-        if not self._waiting:
+        self._open += [found for found in self.waiting if self._adds_to_another(found)]
+        self.waiting = [found for found in self.waiting if not self._adds_to_another(found)]
+        if not self.waiting:
             return
-        self._waiting.sort(key=_order)
-        found = self._waiting.pop(0)
+        self.waiting.sort(key=_order)
+        found = self.waiting.pop(0)
         self._open.append(found)
         self.chosen.append(found)
         # The first recourse may be one that adds changes to this one.

@@ -14,11 +14,17 @@ from robust_recourse.actions.moves import Moves, Rounding
 from robust_recourse.sampling.oracle import Predict
 from robust_recourse.tables import Table
 
-__all__ = ["OutOfTime", "Question", "Space"]
+__all__ = ["OutOfTime", "Question", "Space", "check_time"]
 
 
 class OutOfTime(Exception):  # noqa: N818
     """The time limit has passed; caught where the rows that are left get their status."""
+
+
+def check_time(deadline: float | None) -> None:
+    """Raise if the deadline, in seconds since the epoch, has passed."""
+    if deadline is not None and time.time() > deadline:
+        raise OutOfTime
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +123,6 @@ class Question:
 
     def __call__(self, points: FloatArray, rows: IntArray) -> BoolArray:
         """Return which points are recourses; `rows` are the numbers of their instances."""
-        if self._deadline is not None and time.time() > self._deadline:
-            raise OutOfTime
+        check_time(self._deadline)
         accepted = self._predict(points, rows)
         return accepted & self._space.keeps_rules(points, rows) if self._space.moves.rules else accepted

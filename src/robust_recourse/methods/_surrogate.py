@@ -21,6 +21,7 @@ import numpy as np
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse.math.ridge import ridge
+from robust_recourse.methods._space import check_time
 from robust_recourse.models.predictor import Acceptance
 from robust_recourse.sampling.ball import row_generator, unit_ball
 from robust_recourse.sampling.oracle import Oracle
@@ -110,7 +111,14 @@ def local_samples(
     return Samples(points, np.ones(centres.shape[1]), None)
 
 
-def ask(oracle: Oracle, probabilities: Acceptance, samples: Samples, owners: IntArray, rows: IntArray) -> FloatArray:
+def ask(
+    oracle: Oracle,
+    probabilities: Acceptance,
+    samples: Samples,
+    owners: IntArray,
+    rows: IntArray,
+    deadline: float | None = None,
+) -> FloatArray:
     """Return the probability of the favourable class at every sample, of shape (m, n), and count the queries.
 
     Parameters
@@ -125,11 +133,14 @@ def ask(oracle: Oracle, probabilities: Acceptance, samples: Samples, owners: Int
         The instances' numbers for the oracle.
     rows : ndarray of int
         The numbers by which messages name the instances of the oracle.
+    deadline : float, optional
+        When to stop asking, in seconds since the epoch.
     """
     m, n, _ = samples.points.shape
     found = np.empty((m, n))
     # One instance at a time: the last bits of a network's answer depend on the shape of the batch.
     for i, owner in enumerate(owners):
+        check_time(deadline)
         each = np.full(n, owner)
         # A copy: a model may write into what it is given.
         found[i] = probabilities(oracle.embed(samples.points[i].copy(), each), rows[each])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -11,7 +10,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 
 from robust_recourse._progress import track
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
-from robust_recourse.methods._space import OutOfTime, Space
+from robust_recourse.methods._space import OutOfTime, Space, check_time
 from robust_recourse.result import Recourse, Status
 
 __all__ = ["Group", "out_of_time", "run"]
@@ -85,8 +84,7 @@ def _results(method: Any, space: Space, groups: list[Group], deadline: float | N
 
 def _explain(method: Any, space: Space, group: Group, deadline: float | None) -> list[Recourse]:
     try:
-        if deadline is not None and time.time() > deadline:
-            raise OutOfTime
+        check_time(deadline)
         found: list[Recourse] = method._explain_group(space, group.rows, group.mask, deadline)
     except OutOfTime:
         return [out_of_time(x0) for x0 in space.points[space.place(group.rows)]]

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robust_recourse._typing import BoolArray, FloatArray
+from robust_recourse._typing import BoolArray, FloatArray, IntArray
+from robust_recourse.actions.moves import Rounding
 from robust_recourse.math.limits import Limits
 from robust_recourse.math.projections import settle
 from robust_recourse.methods._chunk import Chunk
@@ -18,6 +19,10 @@ __all__ = ["Outcome", "verify_points"]
 
 
 _BROKEN = "The point that the method recommends breaks the rule {!r}. RobustBayesianRecourse searches within the rules."
+
+
+# The nearest rows that can be told to a person first; where the model refuses these, farther away, then closer.
+_ROUNDINGS: tuple[Rounding, ...] = ("nearest", "outward", "inward")
 
 
 class Outcome(NamedTuple):
@@ -52,10 +57,7 @@ def verify_points(
     rows[:, chunk.free] = np.where(found[:, None], points, chunk.x0[:, chunk.free])
     box = limits.box(chunk.x0)
     rows = settle(rows, chunk.x0, limits.weights, np.full(len(rows), np.inf), *box)
-    rows = chunk.space.snap(rows, chunk.rows)
-    which = np.flatnonzero(found)
-    valid = np.zeros(len(rows), dtype=bool)
-    valid[which] = oracle(np.ascontiguousarray(rows[which][:, chunk.free]), which)
+    rows, valid = _rounded(oracle, chunk, rows, np.flatnonzero(found))
     cost = mixed_cost(rows, chunk.x0, limits)
     refused = Outcome(Status.REFUSED, "The present model refuses the point that the method recommends.")
     recourses = []
@@ -73,3 +75,14 @@ def verify_points(
             Recourse.point(x0, rows[i], float(cost[i]), bool(valid[i]), *outcome, n_queries, limits.weights)
         )
     return recourses
+
+
+def _rounded(oracle: Oracle, chunk: Chunk, exact: FloatArray, which: IntArray) -> tuple[FloatArray, BoolArray]:
+    """Round points towards validity; return what they stand for, and whether the model accepts that."""
+    rows, valid = chunk.space.snap(exact, chunk.rows), np.zeros(len(exact), dtype=bool)
+    for rounding in _ROUNDINGS[:1] if chunk.space.exact else _ROUNDINGS:
+        left = which[~valid[which]]
+        tried = chunk.space.snap(exact[left], chunk.rows[left], rounding)
+        yes = oracle(np.ascontiguousarray(tried[:, chunk.free]), left)
+        rows[left[yes]], valid[left[yes]] = tried[yes], True
+    return rows, valid

@@ -164,13 +164,15 @@ class ROAR(LocalMethod):
         oracle = self._oracle(chunk)
         reached, samples = self._samples(oracle, chunk)
         asked = Acceptance(self.model, chunk.space.decode, favourable=self.favourable, threshold=self.threshold)
-        probability = ask(oracle, asked, samples, reached, chunk.rows)
+        probability = ask(oracle, asked, samples, reached, chunk.rows, chunk.deadline)
         surrogates = fit_surrogates(samples, probability, chunk.free, self.alpha)
         useful = self._useful(surrogates, chunk.x0[reached])
         sloped = reached[useful]
         x0, w, b = chunk.x0[sloped], surrogates.w[useful], surrogates.b[useful]
-        box = self.limits_.box(x0)
-        cheapest = cheapest_accepted(w, b, float(self.delta_max), x0, self.limits_.weights, *box, self.norm)
+        # Codes of categories are no lengths, and what is not free stays.
+        x0 = np.where(self.limits_.categories, 0.0, x0)
+        lower, upper = (np.where(chunk.free, side, x0) for side in self.limits_.box(x0))
+        cheapest = cheapest_accepted(w, b, float(self.delta_max), x0, self.limits_.weights, lower, upper, self.norm)
         points, found = chunk.x0.copy(), np.zeros(len(chunk.x0), dtype=bool)
         points[sloped], found[sloped] = cheapest
         outcomes = self._outcomes(found, sloped, reached)

@@ -21,7 +21,7 @@ from robust_recourse.actions import ActionSet
 from robust_recourse.math.scales import spread
 from robust_recourse.methods._base import Chunk, RecourseMethod
 from robust_recourse.methods._proximal import Descent, Iterate, Penalty
-from robust_recourse.methods._space import Space
+from robust_recourse.methods._space import Space, check_time
 from robust_recourse.methods._verify import Outcome, verify_points
 from robust_recourse.models.gradients import Score, Scores
 from robust_recourse.result import Recourse, Status
@@ -220,6 +220,7 @@ class _Search:
 
     def _field(self, points: FloatArray, rows: IntArray) -> Score:
         chunk, (lower, upper) = self._chunk, self._box
+        check_time(chunk.deadline)
         full = self.oracle.embed(points, rows)
         score = self._scores(full, chunk.rows[rows], chunk.free, lower[rows], upper[rows])
         asked = self._scores.rows_asked(points.shape[1])

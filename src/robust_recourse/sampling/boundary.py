@@ -105,22 +105,23 @@ def find_boundary(
         start = np.where(limits.categories & found.found[:, None], found.x, x0)
         switched = np.flatnonzero((start != x0).any(axis=1))
         _shorten(oracle, Axes(x0, start, limits, *ranges), switched, limits, resolution, found)
+    thinner = every[found.found]
     for _ in range(_THINNINGS if thin else 0):
-        ends, thinner = _thinned(oracle, x0, limits, found)
-        if not len(thinner):
-            break
+        ends, thinner = _thinned(oracle, x0, limits, found, thinner)
         _shorten(oracle, to_points(x0, ends, limits), thinner, limits, resolution, found)
     return found
 
 
-def _thinned(oracle: Oracle, x0: FloatArray, limits: Limits, found: Boundary) -> tuple[FloatArray, IntArray]:
-    """Take back changes that do not help; return accepted points, and the instances that have new ones.
+def _thinned(
+    oracle: Oracle, x0: FloatArray, limits: Limits, found: Boundary, rows: IntArray
+) -> tuple[FloatArray, IntArray]:
+    """Take back changes of `rows` that do not help; return accepted points, and the instances that have new ones.
 
     A segment to a candidate changes every column, be it for better or worse. On the boundary a question for each column
     tells which: where the point is still accepted without a change, that change does not help.
     """
     ends, new = found.x.copy(), np.zeros(len(x0), dtype=bool)
-    rows = np.flatnonzero(found.found & ((found.x != x0).sum(axis=1) > 1))
+    rows = rows[(found.x[rows] != x0[rows]).sum(axis=1) > 1]
     for part in np.array_split(rows, -(-len(rows) * x0.shape[1] ** 2 // _NUMBERS) or 1):
         owner, column = np.nonzero(found.x[part] != x0[part])
         trials = found.x[part[owner]]

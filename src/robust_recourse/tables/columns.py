@@ -19,6 +19,7 @@ __all__ = ["Column", "Kind", "decimals", "holds_numbers", "learn_column", "numbe
 Kind: TypeAlias = Literal["number", "category", "ordered", "fixed"]
 
 _MOST_DECIMALS, _MOST_ZEROS = 4, 3  # digits behind the point, and zeros before it, that data may be recorded with
+_MOST_TEXTS = 100  # different texts that are categories, even if most rows have their own
 _MANY = 30  # different values that show how precisely a column is recorded
 _NUMBERS = frozenset({"integer", "floating", "mixed-integer-float", "integer-na"})
 
@@ -93,6 +94,7 @@ def learn_column(
     step: float | None = None,
     categories: Sequence[Any] | None = None,
     ordered: Sequence[Any] | None = None,
+    bounded: bool = False,
 ) -> Column:
     """Infer what a column holds from its training values.
 
@@ -110,7 +112,11 @@ def learn_column(
         What numbers must be multiples of.
     categories, ordered : sequence, optional
         That it holds categories, and their order.
+    bounded : bool
+        Whether the numbers have bounds, so that their inferred step is at most 1.
     """
+    if isinstance(series.dtype, pd.SparseDtype):
+        raise TypeError(f"Column {series.name!r} is sparse; make it dense, as in X.sparse.to_dense().")
     name, present = series.name, series[series.notna().to_numpy()]
     if not len(present):
         return Column(name, "fixed", why="it has no values in the training rows")
@@ -124,13 +130,19 @@ def learn_column(
     if _holds_booleans(series):
         return Column(name, "ordered", values=(False, True))
     if holds_numbers(series):
-        return _learn_number(name, numbers_of(present), integer=integer, step=step, dtype=series.dtype)
+        values, dtype = numbers_of(present), series.dtype
+        return _learn_number(name, values, integer=integer, step=step, dtype=dtype, bounded=bounded)
     if types.is_object_dtype(series.dtype) or types.is_string_dtype(series.dtype):
-        return _at_least_two(Column(name, "category", values=_categories(present)), present)
+        column = Column(name, "category", values=_categories(present))
+        if len(column.values) > max(_MOST_TEXTS, 0.5 * len(present)):
+            return Column(name, "fixed", why="it names rows: most training rows have a text of their own")
+        return _at_least_two(column, present)
     return Column(name, "fixed", why=f"values of type {series.dtype} are kept as they are")
 
 
-def _learn_number(name: Hashable, values: FloatArray, *, integer: bool, step: float | None, dtype: Any) -> Column:
+def _learn_number(
+    name: Hashable, values: FloatArray, *, integer: bool, step: float | None, dtype: Any, bounded: bool
+) -> Column:
     if not np.isfinite(values).all():
         raise ValueError(f"Column {name!r} must have finite numbers, got {values[~np.isfinite(values)][0]}.")
     low, high = float(values.min()), float(values.max())
@@ -141,7 +153,7 @@ def _learn_number(name: Hashable, values: FloatArray, *, integer: bool, step: fl
         return Column(name, "fixed", why="it has the same value in all training rows")
     unit = float(spread(values[:, None])[0])
     if step is None:
-        step = _precision(values)
+        step = _precision(values, coarse=not bounded)
         if integer or types.is_integer_dtype(dtype):
             step = max(step, 1.0)
     elif types.is_integer_dtype(dtype) and not float(step).is_integer():
@@ -149,10 +161,10 @@ def _learn_number(name: Hashable, values: FloatArray, *, integer: bool, step: fl
     return Column(name, "number", unit=unit, step=float(step), low=low, high=high)
 
 
-def _precision(values: FloatArray) -> float:
+def _precision(values: FloatArray, *, coarse: bool) -> float:
     """Return the largest power of ten that all values are multiples of; 0 if they have many digits."""
     # Few values may be round by chance.
-    first = -_MOST_ZEROS if len(np.unique(values)) >= _MANY else 0
+    first = -_MOST_ZEROS if coarse and len(np.unique(values)) >= _MANY else 0
     for digits in range(first, _MOST_DECIMALS + 1):
         if (np.round(values, digits) == values).all():
             return float(f"1e{-digits}")

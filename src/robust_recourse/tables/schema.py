@@ -54,6 +54,7 @@ class Schema:
         step: Mapping[Hashable, float] | None = None,
         categories: Mapping[Hashable, Sequence[Any]] | None = None,
         ordered: Mapping[Hashable, Sequence[Any]] | None = None,
+        bounded: Collection[Hashable] = (),
     ) -> Schema:
         """Infer the columns from training rows: a frame, or an array.
 
@@ -65,6 +66,8 @@ class Schema:
             What messages call them.
         integer, step, categories, ordered
             What is known about some columns, see :class:`robust_recourse.ActionSet`.
+        bounded
+            Columns that have bounds.
         """
         if not is_frame(X):
             return cls.of_array(check_matrix(X, name).shape[1])
@@ -79,6 +82,7 @@ class Schema:
                         step=(step or {}).get(column),
                         categories=(categories or {}).get(column),
                         ordered=(ordered or {}).get(column),
+                        bounded=column in bounded,
                     )
                 )
             except (TypeError, ValueError) as error:
