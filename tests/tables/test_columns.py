@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from robust_recourse import ActionSet
+from robust_recourse.tables import Schema
 from robust_recourse.tables.columns import decimals, learn_column
 
 
@@ -161,3 +163,34 @@ def test_the_unit_is_one_deviation_of_a_normal_column_and_no_outlier_stretches_i
 )
 def test_decimals_are_those_that_are_written(step, expected):
     assert decimals(step) == expected
+
+
+def test_round_numbers_have_round_steps():
+    hundreds = pd.Series(np.arange(40) * 300, name="a")
+    assert learn_column(hundreds).step == 100.0
+    assert learn_column(hundreds.astype(float)).step == 100.0
+    # Few values may be round by chance, and bounds need not be round.
+    assert learn_column(hundreds.head(20)).step == 1.0
+    assert learn_column(hundreds, bounded=True).step == 1.0
+    assert learn_column(hundreds, step=50).step == 50.0
+
+
+def test_bounds_that_are_not_round_leave_something():
+    X = pd.DataFrame({"amount": np.arange(40) * 1000})
+    actions = ActionSet(X, bounds={"amount": (1100, 1900)})
+    assert actions.schema.columns[0].step == 1.0
+
+
+def test_texts_that_name_rows_never_change():
+    names = pd.Series([f"person {i}" for i in range(300)], name="name")
+    column = learn_column(names)
+    assert (column.kind, column.values) == ("fixed", ())
+    assert "names rows" in column.why
+    assert learn_column(pd.concat([names, names, names])).kind == "category"
+    assert learn_column(names.head(100)).kind == "category"
+
+
+def test_sparse_columns_are_refused_by_name():
+    X = pd.DataFrame({"a": pd.arrays.SparseArray([0, 0, 1])})
+    with pytest.raises(TypeError, match="Column 'a' is sparse"):
+        Schema.learn(X)

@@ -48,6 +48,10 @@ class Limits:
         """Which columns hold categories."""
         return np.array([target is not None for target in self.targets], dtype=bool)
 
+    def without_codes(self, x0: FloatArray) -> FloatArray:
+        """Return instances with 0 for codes of categories: these are names, and no draw shall depend on them."""
+        return np.where(self.categories, 0.0, x0)
+
     def box(self, x0: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the bounds of every instance, with the directions turned into bounds at the instance itself.
 

@@ -152,6 +152,7 @@ def verify(problem: Problem, ends: Ends, solver: Solver, seed: int) -> list[Reco
     _judge(problem, ends, solver, x)
     boundary = problem.embed(problem.boundary, every)
     cost = weighted_cost(x, problem.x0, problem.limits.weights)
+    instances = problem.limits.without_codes(problem.x0)
     safe = problem.at_once & problem.around.accepted.all(axis=1)
     lower, upper = problem.limits.take(problem.free).reach(problem.x0[:, problem.free])
     n_queries = 1 + problem.oracle.n_queries[problem.owners]
@@ -170,7 +171,7 @@ def verify(problem: Problem, ends: Ends, solver: Solver, seed: int) -> list[Reco
             weights=problem.limits.weights,
             path=problem.embed(ends.paths[i], np.full(len(ends.paths[i]), i)),
             neighbourhood=Neighbourhood(
-                x0=problem.x0[i],
+                x0=instances[i],
                 free=problem.free,
                 centre=boundary[i],
                 radius=float(problem.around.radius[i]),

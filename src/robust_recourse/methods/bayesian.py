@@ -116,7 +116,8 @@ class _Bayesian(LocalMethod):
         limits = self.limits_.take(rows.free)
         bounds = None if limits.unlimited else limits.reach(rows.x0[:, rows.free])
         radius, n_samples, seed = self.radius_, self.n_samples, self.seed_
-        return sample_neighbourhoods(oracle, owners, rows.x0, centres, radius, n_samples, seed, bounds, once)
+        instances = self.limits_.without_codes(rows.x0)
+        return sample_neighbourhoods(oracle, owners, instances, centres, radius, n_samples, seed, bounds, once)
 
 
 class RobustBayesianRecourse(_Bayesian):
@@ -125,8 +126,9 @@ class RobustBayesianRecourse(_Bayesian):
     Parameters
     ----------
     model : object or callable
-        Anything with ``predict`` or ``predict_proba``, or a callable: labels in {0, 1}, 1 being favourable, or
-        probabilities of the favourable class. It is called with many rows at a time.
+        Anything with ``predict`` or ``predict_proba``, a torch module, an ONNX session, a booster, or a callable. It
+        answers with labels, probabilities of the favourable class or scores, and is called with many rows at a time:
+        frames if `fit` got one.
     actions : ActionSet, optional
         What may change; everything if None.
     epsilon_0, epsilon_1 : float, optional
@@ -151,6 +153,11 @@ class RobustBayesianRecourse(_Bayesian):
         training rows. Such points are often much cheaper; the paper searches towards training rows only.
     solver : {"exact", "first-order"}
         Exact profiles, or the paper's Algorithm 1 for the inner problems.
+    favourable : object, optional
+        The label that the person wants; 1 of the labels 0 and 1 if None. Of a regression score it is "above" (default)
+        or "below" the threshold.
+    threshold : float, optional
+        Least probability of the favourable class that is accepted, or the last score; None for the model's own decision.
     random_state : int, Generator, RandomState or None
         Seed. With the same one a row gets the same recourse, bit for bit, whatever it is explained with.
     n_jobs : int, optional

@@ -30,11 +30,12 @@ _PAIRS = 2**16  # candidates of all instances that are held together
 class NearestAccepted(RecourseMethod):
     """The cheapest accepted training row that the action set lets the instance reach.
 
-    Without an action set it is a training row, and always a plausible one; the boundary is closer.
+    Without an action set it is a training row, and always a plausible one; the boundary is closer. A number that a
+    training row lacks is the median of its column.
 
     Parameters
     ----------
-    model, actions, n_jobs
+    model, actions, favourable, threshold, n_jobs
         As for :class:`robust_recourse.RobustBayesianRecourse`.
     random_state : int, Generator, RandomState or None
         Not used; nothing is random here.

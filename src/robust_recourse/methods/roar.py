@@ -43,8 +43,8 @@ class ROAR(LocalMethod):
     Parameters
     ----------
     model : object or callable
-        Anything with ``predict`` or ``predict_proba``, or a callable: labels in {0, 1}, 1 being favourable, or
-        probabilities of the favourable class. The surrogate is fitted to probabilities where the model has them.
+        As for :class:`robust_recourse.RobustBayesianRecourse`. The surrogate is fitted to probabilities where the model
+        has them.
     actions : ActionSet, optional
         What may change; everything if None.
     surrogate : {"limels", "lime"}
@@ -66,6 +66,8 @@ class ROAR(LocalMethod):
         Whether that is a length, or a multiple of the diameter of the training rows.
     axes : bool
         Whether the boundary is also searched along single columns ("limels").
+    favourable, threshold
+        As for :class:`robust_recourse.RobustBayesianRecourse`.
     random_state : int, Generator, RandomState or None
         Seed. With the same one a row gets the same recourse, bit for bit, whatever it is explained with.
     n_jobs : int, optional
@@ -170,7 +172,7 @@ class ROAR(LocalMethod):
         sloped = reached[useful]
         x0, w, b = chunk.x0[sloped], surrogates.w[useful], surrogates.b[useful]
         # Codes of categories are no lengths, and what is not free stays.
-        x0 = np.where(self.limits_.categories, 0.0, x0)
+        x0 = self.limits_.without_codes(x0)
         lower, upper = (np.where(chunk.free, side, x0) for side in self.limits_.box(x0))
         cheapest = cheapest_accepted(w, b, float(self.delta_max), x0, self.limits_.weights, lower, upper, self.norm)
         points, found = chunk.x0.copy(), np.zeros(len(chunk.x0), dtype=bool)
@@ -190,14 +192,15 @@ class ROAR(LocalMethod):
     def _samples(self, oracle: Oracle, chunk: Chunk) -> tuple[IntArray, Samples]:
         """Draw the samples; return also the instances that have some."""
         free, limits = chunk.free, self.limits_.take(chunk.free)
+        instances = self.limits_.without_codes(chunk.x0)
         lower, upper = (side[:, None] for side in limits.reach(chunk.x0[:, free]))
         if self.surrogate == "lime":
             mean, std = self.mean_[free], self.std_[free]
-            drawn = global_samples(chunk.x0, free, mean, std, self.n_samples, self.seed_, (lower, upper))
+            drawn = global_samples(instances, free, mean, std, self.n_samples, self.seed_, (lower, upper))
             return np.arange(len(chunk.x0)), drawn
         boundary = self._boundary(oracle, chunk)
         reached = np.flatnonzero(boundary.found)
-        x0, centres = chunk.x0[reached], boundary.x[reached]
+        x0, centres = instances[reached], boundary.x[reached]
         bounds = lower[reached], upper[reached]
         return reached, local_samples(x0, centres, self.radius_, self.n_samples, self.seed_, bounds)
 

@@ -62,6 +62,8 @@ class Wachter(RecourseMethod):
         where the nearest accepted point can be found by going downhill.
     step : float, optional
         Half the width of a central difference, in scales of the column; None for 0.001.
+    favourable, threshold
+        As for :class:`robust_recourse.RobustBayesianRecourse`.
     random_state : int, Generator, RandomState or None
         Not used; nothing is random here.
     n_jobs : int, optional

@@ -24,7 +24,7 @@ class Neighbourhood:
     Attributes
     ----------
     x0 : ndarray of shape (p,)
-        The instance.
+        The instance, with 0 for codes of categories: what the samples are drawn from.
     free : ndarray of bool, shape (p,)
         The columns that may change: the samples vary in these only.
     centre : ndarray of shape (p,)
