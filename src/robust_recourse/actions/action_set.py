@@ -67,7 +67,8 @@ class ActionSet:
         How many columns may change together.
     rules : iterable of str
         Linear inequalities between columns of numbers that a recourse must satisfy, like ``"used <= limit"``; see
-        :class:`robust_recourse.actions.Rule`. The columns of an array are ``x0``, ``x1`` and so on.
+        :class:`robust_recourse.actions.Rule`. One between columns that never change is ignored. The columns of an array
+        are ``x0``, ``x1`` and so on.
 
     Attributes
     ----------

@@ -157,7 +157,7 @@ class RobustBayesianRecourse(_Bayesian):
         The label that the person wants; 1 of the labels 0 and 1 if None. Of a regression score it is "above" (default)
         or "below" the threshold.
     threshold : float, optional
-        Least probability of the favourable class that is accepted, or the last score; None for the model's own decision.
+        Least probability of the favourable class that is accepted, or the last score; None for the model's decision.
     random_state : int, Generator, RandomState or None
         Seed. With the same one a row gets the same recourse, bit for bit, whatever it is explained with.
     n_jobs : int, optional

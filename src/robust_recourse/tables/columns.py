@@ -19,6 +19,7 @@ __all__ = ["Column", "Kind", "decimals", "holds_numbers", "learn_column", "numbe
 Kind: TypeAlias = Literal["number", "category", "ordered", "fixed"]
 
 _MOST_DECIMALS, _MOST_ZEROS = 4, 3  # digits behind the point, and zeros before it, that data may be recorded with
+_EXACT, _LARGEST = 2.0**53, 1e150  # beyond these whole numbers are rounded, and squares are infinite
 _MOST_TEXTS = 100  # different texts that are categories, even if most rows have their own
 _MANY = 30  # different values that show how precisely a column is recorded
 _NUMBERS = frozenset({"integer", "floating", "mixed-integer-float", "integer-na"})
@@ -151,6 +152,10 @@ def _learn_number(
         return Column(name, "ordered", values=(0, 1))
     if low == high:
         return Column(name, "fixed", why="it has the same value in all training rows")
+    if types.is_integer_dtype(dtype) and max(-low, high) > _EXACT:
+        return Column(name, "fixed", why="its whole numbers are too large to calculate with")
+    if max(-low, high) > _LARGEST:
+        raise ValueError(f"Column {name!r} has numbers as large as {max(-low, high):g}; use another unit for them.")
     unit = float(spread(values[:, None])[0])
     if step is None:
         step = _precision(values, coarse=not bounded)

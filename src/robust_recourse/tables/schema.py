@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -143,7 +144,7 @@ class Schema:
         missing, unknown = names.difference(frame.columns), frame.columns.difference(names)
         if len(missing) or len(unknown):
             problems = [f"lacks {list(missing)}"] * bool(len(missing)) + [f"adds {list(unknown)}"] * bool(len(unknown))
-            raise ValueError(f"{name} must have the columns seen in fit; it {' and '.join(problems)}.")
+            raise ValueError(f"{name} must have the columns of the training rows; it {' and '.join(problems)}.")
         given = frame
         frame = frame[names]
         asked = pd.DataFrame({k: cast(frame.iloc[:, k], dtype) for k, dtype in enumerate(self.dtypes)})
@@ -155,7 +156,7 @@ class Schema:
             if column.kind == "number" or (column.kind == "fixed" and holds_numbers(frame.iloc[:, k])):
                 values[:, k] = _numbers(frame.iloc[:, k], name)
             elif column.categorical:
-                values[:, k] = _codes(frame.iloc[:, k], column.values, absent[:, k])
+                values[:, k] = _codes(frame.iloc[:, k], column.values, absent[:, k], name)
         return Table(self.columns, values, absent, asked, given, back, self._native)
 
 
@@ -182,9 +183,17 @@ def _numbers(series: pd.Series, name: str) -> FloatArray:
     return np.nan_to_num(values, nan=0.0)
 
 
-def _codes(series: pd.Series, values: tuple[Any, ...], absent: BoolArray) -> FloatArray:
+def _codes(series: pd.Series, values: tuple[Any, ...], absent: BoolArray, name: str) -> FloatArray:
+    if types.is_numeric_dtype(series.dtype) and not any(isinstance(value, Number) for value in values):
+        raise TypeError(
+            f"{name}: column {series.name!r} must hold categories, as the training rows do, for instance "
+            f"{values[0]!r}; got numbers of dtype {series.dtype}."
+        )
     places = {value: code for code, value in enumerate(values)}
-    codes = np.array([places.get(value, UNSEEN) for value in series.astype(object).tolist()], dtype=float)
+    try:
+        codes = np.array([places.get(value, UNSEEN) for value in series.astype(object).tolist()], dtype=float)
+    except TypeError as error:
+        raise TypeError(f"{name}: column {series.name!r} must hold categories: {error}.") from error
     codes[absent] = MISSING
     return codes
 

@@ -93,3 +93,24 @@ def test_surrogate_points_are_rounded_towards_validity(monkeypatch):
     assert (found.valid >= nearest.valid).all()
     assert found.valid.sum() > nearest.valid.sum()
     np.testing.assert_array_equal(found.valid, model(found.x))
+
+
+def test_numbers_instead_of_categories_are_refused_by_name():
+    X = PLAIN.assign(g=np.where(np.arange(200) % 2, "x", "y"))
+    method = NearestAccepted(accepts).fit(X)
+    with pytest.raises(TypeError, match=r"X: column 'g' must hold categories.*'x'; got numbers"):
+        method.explain(X.head(3).assign(g=3))
+    with pytest.raises(TypeError, match=r"X: column 'g' must hold categories.*unhashable"):
+        method.explain(X.head(1).assign(g=pd.Series([["x"]], index=X.index[:1])))
+
+
+def test_numbers_that_cannot_be_calculated_with_never_change():
+    X = PLAIN.assign(id=np.array([2**63 - 1 - i for i in range(200)], dtype=np.int64))
+    rows = X[~accepts(X)].head(3)
+    found = NearestAccepted(accepts, ActionSet(X)).fit(X).explain(rows)
+    assert found.valid.all()
+    pd.testing.assert_series_equal(found.x["id"], rows["id"])
+    with pytest.raises(ValueError, match="Column 'a' has numbers as large as"):
+        NearestAccepted(accepts).fit(PLAIN * 1e300)
+    with pytest.raises(IndexError, match="one of the 3 entries, got 99"):
+        found.describe(99)
