@@ -8,9 +8,10 @@ import imports
 import memory
 import scaling
 import solvers
-import tables
 from rich.console import Console
 from rich.table import Table
+
+import tables
 
 ENTRIES = {
     "explain": explain,
