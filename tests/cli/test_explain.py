@@ -46,6 +46,10 @@ def read_csv(path):
 
 def test_recourses_of_a_table_end_to_end(explain, folder, lender, capsys):
     fast = ["--set", "n_neighbors=50", "--set", "n_samples=50"]
+    # A notice of an earlier run goes, what else is in the folder stays.
+    Path("new/notices").mkdir(parents=True)
+    for name in ("notice-of-somebody-else.html", "index.html"):
+        Path("new/notices", name).write_text("old", encoding="utf-8")
     assert explain(*fast, method="robust", html="new/notices", json="new/all.json") == 0
     printed = capsys.readouterr()
     assert printed.err == ""

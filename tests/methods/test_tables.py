@@ -75,7 +75,7 @@ def few(method, model, actions=None, train=X):
     return method(model, actions=actions, random_state=0, **samples).fit(train)
 
 
-def same_rows(one, other):
+def assert_same_rows(one, other):
     """Whether two results are the same, bit for bit."""
     pd.testing.assert_frame_equal(one.x, other.x)
     for name in ("cost", "budget", "valid", "n_queries", "log_worst_case_odds", "column_costs"):
@@ -133,7 +133,7 @@ def test_rows_do_not_depend_on_their_company(method, lender, monkeypatch):
     alone = fitted.explain(rows[2:3])
     pd.testing.assert_frame_equal(alone.x, together.x[2:3])
     monkeypatch.setattr("robust_recourse.methods._tasks._CHUNK_ROWS", 2)
-    same_rows(fitted.explain(rows), together)
+    assert_same_rows(fitted.explain(rows), together)
 
 
 @pytest.mark.parametrize("method", [RobustBayesianRecourse, Wachter])
@@ -145,7 +145,7 @@ def test_two_processes_find_the_same(method):
 
     fitted = few(method, lender, ActionSet(X, max_changes=3, rules=["score <= wealth + 9"]))
     one = fitted.explain(REFUSED[:4])
-    same_rows(fitted.set_params(n_jobs=2).explain(REFUSED[:4]), one)
+    assert_same_rows(fitted.set_params(n_jobs=2).explain(REFUSED[:4]), one)
 
 
 @pytest.mark.parametrize("method", [RobustBayesianRecourse, BayesianRecourse])

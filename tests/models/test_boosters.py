@@ -39,7 +39,7 @@ def decode(places, _):
 PLACES = ROWS[:, None].astype(float)
 
 
-def agree(model, accepted, share=None, **decides):
+def assert_agrees(model, accepted, share=None, **decides):
     np.testing.assert_array_equal(Predictor(model, decode, **decides)(PLACES, ROWS), accepted)
     # Alone a row has the answer that it has in company.
     some = np.array([3, 17, 4])
@@ -73,9 +73,9 @@ def test_classifiers_with_native_categories_and_missing_values(name, request):
     model = fitted(request.getfixturevalue(name), Y)
     share = model.predict_proba(FRAME)
     assert 0.2 < model.predict(FRAME).mean() < 0.8
-    agree(model, model.predict(FRAME) == 1, share[:, 1])
-    agree(model, model.predict(FRAME) == 0, share[:, 0], favourable=0)
-    agree(model, share[:, 1] >= 0.7, share[:, 1], threshold=0.7)
+    assert_agrees(model, model.predict(FRAME) == 1, share[:, 1])
+    assert_agrees(model, model.predict(FRAME) == 0, share[:, 0], favourable=0)
+    assert_agrees(model, share[:, 1] >= 0.7, share[:, 1], threshold=0.7)
 
 
 @pytest.mark.parametrize("name", ["xgboost", "lightgbm"])
@@ -83,22 +83,22 @@ def test_one_of_three_classes(name, request):
     model = fitted(request.getfixturevalue(name), THREE)
     share = model.predict_proba(FRAME)
     for favourable in range(3):
-        agree(model, model.predict(FRAME) == favourable, share[:, favourable], favourable=favourable)
-        agree(model, share[:, favourable] >= 0.25, share[:, favourable], favourable=favourable, threshold=0.25)
+        assert_agrees(model, model.predict(FRAME) == favourable, share[:, favourable], favourable=favourable)
+        assert_agrees(model, share[:, favourable] >= 0.25, share[:, favourable], favourable=favourable, threshold=0.25)
 
 
 def test_words_of_lightgbm(lightgbm):
     words = np.array(["refused", "approved"])[Y]
     model = fitted(lightgbm, words)
-    agree(model, model.predict(FRAME) == "approved", model.predict_proba(FRAME)[:, 0], favourable="approved")
+    assert_agrees(model, model.predict(FRAME) == "approved", model.predict_proba(FRAME)[:, 0], favourable="approved")
 
 
 @pytest.mark.parametrize("name", ["xgboost", "lightgbm"])
 def test_regressors_have_scores(name, request):
     model = fitted(request.getfixturevalue(name), 500.0 * THREE, "Regressor")
     score = model.predict(FRAME)
-    agree(model, score >= 400.0, (score >= 400.0).astype(float), threshold=400.0)
-    agree(model, score <= 400.0, (score <= 400.0).astype(float), favourable="below", threshold=400.0)
+    assert_agrees(model, score >= 400.0, (score >= 400.0).astype(float), threshold=400.0)
+    assert_agrees(model, score <= 400.0, (score <= 400.0).astype(float), favourable="below", threshold=400.0)
 
 
 def test_a_booster_of_xgboost_gets_its_own_matrix(xgboost):
@@ -107,20 +107,20 @@ def test_a_booster_of_xgboost_gets_its_own_matrix(xgboost):
     assert is_booster(booster)
     assert not is_booster(fit)
     share = fit.predict_proba(FRAME)[:, 1]
-    agree(booster, share > 0.5, share.astype(float))
-    agree(booster, share >= 0.3, share.astype(float), threshold=0.3)
-    agree(booster, share < 0.5, 1.0 - share.astype(float), favourable=0)
+    assert_agrees(booster, share > 0.5, share.astype(float))
+    assert_agrees(booster, share >= 0.3, share.astype(float), threshold=0.3)
+    assert_agrees(booster, share < 0.5, 1.0 - share.astype(float), favourable=0)
     three = fitted(xgboost, THREE)
     shares = three.predict_proba(FRAME)
-    agree(three.get_booster(), shares.argmax(axis=1) == 2, shares[:, 2].astype(float), favourable=2)
+    assert_agrees(three.get_booster(), shares.argmax(axis=1) == 2, shares[:, 2].astype(float), favourable=2)
     real = fitted(xgboost, 500.0 * THREE, "Regressor")
-    agree(real.get_booster(), real.predict(FRAME) >= 400.0, threshold=400.0)
+    assert_agrees(real.get_booster(), real.predict(FRAME) >= 400.0, threshold=400.0)
 
 
 def test_labels_of_a_booster(xgboost):
     matrix = xgboost.DMatrix(FRAME, THREE, enable_categorical=True)
     booster = xgboost.train({"objective": "multi:softmax", "num_class": 3, "nthread": 1}, matrix, 4)
-    agree(booster, booster.predict(matrix) == 2.0, favourable=2)
+    assert_agrees(booster, booster.predict(matrix) == 2.0, favourable=2)
 
 
 def test_a_booster_of_xgboost_on_arrays(xgboost):
@@ -133,11 +133,11 @@ def test_a_booster_of_xgboost_on_arrays(xgboost):
 def test_a_booster_of_lightgbm(lightgbm):
     fit = fitted(lightgbm, Y)
     share = fit.predict_proba(FRAME)[:, 1]
-    agree(fit.booster_, share > 0.5, share)
-    agree(fit.booster_, share >= 0.3, share, threshold=0.3)
+    assert_agrees(fit.booster_, share > 0.5, share)
+    assert_agrees(fit.booster_, share >= 0.3, share, threshold=0.3)
     three = fitted(lightgbm, THREE)
     shares = three.predict_proba(FRAME)
-    agree(three.booster_, shares.argmax(axis=1) == 1, shares[:, 1], favourable=1)
+    assert_agrees(three.booster_, shares.argmax(axis=1) == 1, shares[:, 1], favourable=1)
 
 
 @pytest.mark.parametrize("name", ["xgboost", "lightgbm"])

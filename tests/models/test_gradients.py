@@ -172,7 +172,7 @@ EVERY = np.arange(150)
 NETWORK = MLPClassifier((8,), activation="tanh", solver="lbfgs", max_iter=15, random_state=0)
 
 
-def same_side(model, kind, **decides):
+def assert_same_side(model, kind, **decides):
     """The score is positive exactly where the model accepts, and its gradient is its derivative."""
     scores = Scores(model, **decides)
     assert scores.kind == kind
@@ -203,7 +203,7 @@ def same_side(model, kind, **decides):
 )
 @pytest.mark.filterwarnings("ignore:lbfgs failed")
 def test_either_class_with_any_threshold(model, kind, threshold, favourable):
-    same_side(clone(model).fit(X, WORDS), kind, favourable=favourable, threshold=threshold)
+    assert_same_side(clone(model).fit(X, WORDS), kind, favourable=favourable, threshold=threshold)
 
 
 @pytest.mark.parametrize("favourable", [0, 1])
@@ -214,15 +214,15 @@ def test_margins_that_are_no_log_odds_know_no_threshold(favourable):
     assert scores.kind == "differences"
     found = Predictor(rough, favourable=favourable, threshold=0.3)(Z, EVERY)
     np.testing.assert_array_equal(scores(Z, EVERY).value > 0, found)
-    same_side(LinearSVC().fit(X, Y), "closed form", favourable=favourable)
-    same_side(SVC().fit(X, Y), "differences", favourable=favourable)
+    assert_same_side(LinearSVC().fit(X, Y), "closed form", favourable=favourable)
+    assert_same_side(SVC().fit(X, Y), "differences", favourable=favourable)
 
 
 @pytest.mark.parametrize("favourable", ["refused", "maybe", "approved"])
 @pytest.mark.parametrize("threshold", [None, 0.5, 0.2])
 @pytest.mark.parametrize("model", [LogisticRegression(), GaussianNB()], ids=str)
 def test_one_of_three_classes(model, threshold, favourable):
-    same_side(clone(model).fit(X, THREE), "differences", favourable=favourable, threshold=threshold)
+    assert_same_side(clone(model).fit(X, THREE), "differences", favourable=favourable, threshold=threshold)
 
 
 def test_the_score_of_one_of_three_classes_is_how_far_it_is_ahead():
@@ -242,7 +242,7 @@ def test_margins_of_three_classes_are_not_enough():
 def test_scores_of_a_regressor(favourable, threshold):
     model = LinearRegression().fit(X, X @ [1.0, -2.0, 0.5])
     for ask in (model, model.predict):
-        same_side(ask, "differences", favourable=favourable, threshold=threshold)
+        assert_same_side(ask, "differences", favourable=favourable, threshold=threshold)
         value, gradient = Scores(ask, favourable=favourable, threshold=threshold)(Z, EVERY)
         sign = 1.0 if favourable == "above" else -1.0
         np.testing.assert_allclose(value, sign * (model.predict(Z) - threshold), atol=1e-12)

@@ -274,7 +274,7 @@ def people(train, model):
     return pd.concat([train.iloc[:7], strangers(train, np.random.default_rng(len(train.columns)))])
 
 
-def review(judge, train, model, words, method, n_recourses=1, early=True):
+def assert_kept(judge, train, model, words, method, n_recourses=1, early=True):
     actions = ActionSet(train, **words) if early else ActionSet(**words)
     fitted = METHODS[method](model, actions).fit(train)
     X = people(train, model)
@@ -318,14 +318,14 @@ QUICK = settings(
 @settings(QUICK, max_examples=120)
 @given(problem=problems(["probabilities", "labels", "steps"]), early=st.booleans(), n_recourses=st.sampled_from([1, 3]))
 def test_no_promise_is_broken_by_the_nearest_accepted_rows_of_many_tables(judge, problem, early, n_recourses):
-    review(judge, *problem, "nearest", n_recourses, early)
+    assert_kept(judge, *problem, "nearest", n_recourses, early)
 
 
 @pytest.mark.parametrize("method", METHODS)
 @QUICK
 @given(problem=problems(["probabilities"]), early=st.booleans(), n_recourses=st.sampled_from([1, 1, 3]))
 def test_nothing_that_a_smooth_score_is_explained_with_breaks_a_promise(judge, method, problem, early, n_recourses):
-    _, found = review(judge, *problem, method, n_recourses, early)
+    _, found = assert_kept(judge, *problem, method, n_recourses, early)
     tell(found)
 
 
@@ -333,14 +333,14 @@ def test_nothing_that_a_smooth_score_is_explained_with_breaks_a_promise(judge, m
 @QUICK
 @given(problem=problems(["labels", "steps"]), n_recourses=st.sampled_from([1, 1, 3]))
 def test_nothing_that_a_rule_is_explained_with_breaks_a_promise(judge, method, problem, n_recourses):
-    review(judge, *problem, method, n_recourses)
+    assert_kept(judge, *problem, method, n_recourses)
 
 
 @pytest.mark.parametrize("method", METHODS)
 @QUICK
 @given(problem=problems(["tree", "boosting", "logistic"], PLAIN), n_recourses=st.sampled_from([1, 1, 2]))
 def test_nothing_that_a_pipeline_is_explained_with_breaks_a_promise(judge, method, problem, n_recourses):
-    review(judge, *problem, method, n_recourses)
+    assert_kept(judge, *problem, method, n_recourses)
 
 
 @pytest.mark.parametrize("method", METHODS)

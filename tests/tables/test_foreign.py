@@ -36,7 +36,7 @@ FRAME = pl.DataFrame(
 )
 
 
-def same(frame, other):
+def assert_same(frame, other):
     assert isinstance(frame, pl.DataFrame)
     assert frame.schema == other.schema
     assert frame.equals(other)
@@ -45,7 +45,7 @@ def same(frame, other):
 @pytest.mark.parametrize("gaps", [False, True])
 def test_a_frame_goes_through_pandas_and_back(gaps):
     frame = pl.concat([FRAME, FRAME.clear(1)]) if gaps else FRAME
-    same(native(frame)(to_pandas(frame)), frame)
+    assert_same(native(frame)(to_pandas(frame)), frame)
 
 
 def test_a_column_that_does_not_fit_its_type_any_more_has_the_one_that_it_needs():
@@ -55,7 +55,7 @@ def test_a_column_that_does_not_fit_its_type_any_more_has_the_one_that_it_needs(
     back = native(FRAME)(changed)
     assert back["u"].to_list() == [1.0, 2.5, 300.0]
     assert back["e"].to_list() == ["lo", "hi", "more"]
-    same(back.drop("u", "e"), FRAME.drop("u", "e"))
+    assert_same(back.drop("u", "e"), FRAME.drop("u", "e"))
 
 
 @pytest.mark.parametrize("column", ["i", "u"])
@@ -66,7 +66,7 @@ def test_derivatives_may_ask_between_integers(column):
     values[0, k] = 1.0 + 1e-9
     asked = table.decode(values, np.arange(3))
     assert asked[column].to_list()[0] == 1.0 + 1e-9
-    same(asked.drop(column), FRAME.drop(column))
+    assert_same(asked.drop(column), FRAME.drop(column))
 
 
 def test_what_is_given_in_double_precision_is_asked_in_it():
@@ -81,8 +81,8 @@ def test_rows_come_back_as_they_were_given(gaps):
     frame = pl.concat([FRAME, FRAME.clear(1)]) if gaps else FRAME
     table = Schema.learn(frame).read(frame.select(frame.columns[::-1]), "X")
     rows = np.arange(len(frame))
-    same(table.restore(table.values, rows, np.ones(len(frame), dtype=bool)), frame.select(frame.columns[::-1]))
-    same(table.decode(table.values, rows), frame)
+    assert_same(table.restore(table.values, rows, np.ones(len(frame), dtype=bool)), frame.select(frame.columns[::-1]))
+    assert_same(table.decode(table.values, rows), frame)
 
 
 def test_kinds_are_those_of_the_same_frame_of_pandas():
@@ -99,11 +99,11 @@ def test_the_model_gets_what_fit_got():
     pandas = to_pandas(FRAME)
     everything = np.arange(3), np.ones(3, dtype=bool)
     table = Schema.learn(FRAME).read(pandas, "X")
-    same(table.decode(table.values, everything[0]), FRAME)
+    assert_same(table.decode(table.values, everything[0]), FRAME)
     pd.testing.assert_frame_equal(table.restore(table.values, *everything), pandas)
     table = Schema.learn(pandas).read(FRAME, "X")
     pd.testing.assert_frame_equal(table.decode(table.values, everything[0]), pandas)
-    same(table.restore(table.values, *everything), FRAME)
+    assert_same(table.restore(table.values, *everything), FRAME)
 
 
 def test_empty_rows_are_null():
@@ -111,13 +111,13 @@ def test_empty_rows_are_null():
     back = table.restore(table.values, np.arange(3), np.array([True, False, True]))
     assert back.schema == FRAME.schema
     assert back.row(1) == (None,) * 8
-    same(back[[0, 2]], FRAME[[0, 2]])
+    assert_same(back[[0, 2]], FRAME[[0, 2]])
 
 
 def test_for_columns_learnt_from_an_array_a_frame_comes_back_too():
     frame = pl.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]})
     table = Schema.of_array(2).read(frame, "X")
-    same(table.restore(table.values, np.arange(2), np.ones(2, dtype=bool)), frame)
+    assert_same(table.restore(table.values, np.arange(2), np.ones(2, dtype=bool)), frame)
 
 
 def test_tables_of_other_libraries_become_frames_of_pandas():

@@ -156,7 +156,10 @@ def _write(found: Recourses, arguments: argparse.Namespace) -> dict[str, Path]:
             found.to_json(path)
         written["JSON"] = arguments.json
     if arguments.html is not None:
-        found.to_html_files(arguments.html)
+        written_now = set(found.to_html_files(arguments.html))
+        # A notice of an earlier run, maybe under other rules, must not be taken for one of this run.
+        for old in set(arguments.html.glob("notice-*.html")) - written_now:
+            old.unlink()
         written["Notices"] = arguments.html / "index.html"
     return written
 

@@ -29,7 +29,8 @@ def plan(
 
     The first search lets everything change that may. Every set that is found is then split: for each of its columns, a
     search in which that column keeps its value. What is found there changes another set, and the cheapest of all is the
-    next recourse [1]_, unless it changes all that a cheaper one changes and more.
+    next recourse [1]_, unless it changes all that a cheaper one changes and more. What the first search found, the
+    answer to a single recourse, is always among them.
 
     Parameters
     ----------
@@ -138,8 +139,6 @@ class _Person:
         found = self.waiting.pop(0)
         self._open.append(found)
         self.chosen.append(found)
-        # The first recourse may be one that adds changes to this one.
-        self.chosen = [known for known in self.chosen if not self._adds_to_another(known)]
 
     def _adds_to_another(self, found: _Found) -> bool:
         return any(
