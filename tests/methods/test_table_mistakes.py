@@ -119,3 +119,5 @@ def test_numbers_that_cannot_be_calculated_with_never_change():
         NearestAccepted(accepts).fit(PLAIN * 1e300)
     with pytest.raises(IndexError, match="one of the 3 entries, got 99"):
         found.describe(99)
+    with pytest.raises(TypeError, match=r"i must be a position.*got 'P0'"):
+        found.describe("P0")

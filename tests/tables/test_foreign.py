@@ -144,3 +144,8 @@ def test_a_missing_package_is_named():
 
     with pytest.raises(ImportError, match=r"pip install 'robust-recourse\[polars\]'"):
         to_pandas(Frame())
+
+
+def test_a_lazy_frame_must_be_collected():
+    with pytest.raises(TypeError, match=r"A LazyFrame has no rows yet; pass X\.collect\(\)"):
+        Schema.learn(FRAME.lazy())

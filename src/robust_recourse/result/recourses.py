@@ -156,6 +156,8 @@ class Recourses:
         """
         if i is None:
             return notices.describe_all(self._notices(names=names))
+        if not isinstance(i, int | np.integer):
+            raise TypeError(f"i must be a position, as in found.describe(0), not a label; got {i!r}.")
         if not -len(self) <= i < len(self):
             raise IndexError(f"i must be the position of one of the {len(self)} entries, got {i}.")
         return notices.describe(self._notices([range(len(self))[i]], names)[0])

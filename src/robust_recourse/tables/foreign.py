@@ -15,6 +15,8 @@ __all__ = ["is_frame", "native", "to_pandas"]
 
 def is_frame(X: Any) -> bool:
     """Whether `X` is a table with named columns: of pandas, or one that can be turned into such."""
+    if hasattr(X, "collect_schema") and not hasattr(X, "to_pandas"):
+        raise TypeError(f"A {type(X).__name__} has no rows yet; pass X.collect().")
     return isinstance(X, pd.DataFrame) or callable(getattr(X, "to_pandas", None))
 
 
