@@ -133,6 +133,7 @@ def test_who_is_out_of_time_is_not_kept(problem, tmp_path, monkeypatch):
 
     class Slow:
         schema_, moves_, n_jobs, _accepted = method.schema_, method.moves_, 1, method._accepted
+        favourable, threshold = None, None
 
         def explain(self, X, n_recourses, time_limit):
             asked.append((len(X), time_limit))
@@ -164,6 +165,7 @@ def test_batches_grow_as_long_as_that_pays(problem, tmp_path, monkeypatch, fixed
 
     class Timed:
         schema_, moves_, n_jobs, _accepted = method.schema_, method.moves_, 1, method._accepted
+        favourable, threshold = None, None
 
         def explain(self, X, n_recourses, time_limit):
             asked.append(len(X))

@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
@@ -19,20 +16,15 @@ from typing import Any
 
 import pandas as pd
 
+from robust_recourse._files import replacing, write_atomically
 from robust_recourse._validation import check_choice
 
-__all__ = ["FORMATS", "ResultFolder", "part_key", "replacing", "write_atomically"]
+__all__ = ["FORMATS", "ResultFolder"]
 
 FORMATS = ("csv", "parquet")
 
 _TEXTS = dict.fromkeys(("dataset", "method", "variant", "parameters", "status", "classifier", "data"), str)
 _MISSING = "nan"  # in parts, so that an empty text stays one
-
-
-def part_key(*facts: Any) -> str:
-    """Return a name that two parts share only if all the facts about them are equal."""
-    text = json.dumps(facts, sort_keys=True, default=str)
-    return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
 
 
 class ResultFolder:
@@ -104,24 +96,3 @@ def _content(path: Path) -> str | None:
 
 def _digest(text: str) -> str:
     return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Write a text file in one move."""
-    with replacing(path) as written:
-        written.write_text(text, encoding="utf-8", newline="")
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Give a file beside `path` to write to, and move it there at the end: whoever looks sees all of it or nothing."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".")
-    os.close(handle)
-    try:
-        yield Path(name)
-        Path(name).chmod(0o644)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

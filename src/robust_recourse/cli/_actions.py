@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from robust_recourse._files import write_atomically
 from robust_recourse.actions.toml import starting_toml
-from robust_recourse.bench.results import write_atomically
 from robust_recourse.cli._options import blaming, need_file
 from robust_recourse.cli._printing import print_line
 from robust_recourse.cli._tables import add_reading, read_training

@@ -129,7 +129,7 @@ def explain_all(
         ) from None
     except ModelError as error:
         raise ModelError(f"In a batch of {name} that begins with row {first}: {error}") from error
-    return collect(space, people)
+    return collect(method, space, people)
 
 
 def _people(found: Recourses) -> Iterator[list[Recourse]]:

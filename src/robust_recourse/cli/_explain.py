@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from robust_recourse.bench.results import replacing
+from robust_recourse._files import replacing
 from robust_recourse.cli._batches import Kept, explain_all
 from robust_recourse.cli._methods import METHODS, fingerprint, fitted, parameters_of
 from robust_recourse.cli._options import blaming, need_file, need_folder, positive_integer, positive_number

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 from pandas.api import types
 
-from robust_recourse.bench.results import replacing
+from robust_recourse._files import replacing
 from robust_recourse.cli._csv import line_of, read_csv
 
 __all__ = ["add_reading", "need_table", "read_people", "read_training", "write_table"]

@@ -134,7 +134,7 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
         planned = plan(self, space, refused, movable[refused], n_recourses, deadline)
         for row, recourses in zip(refused, planned, strict=True):
             found[row] = recourses
-        return collect(space, found)
+        return collect(self, space, found)
 
     def _explain_group(self, space: Space, rows: IntArray, mask: BoolArray, deadline: float | None) -> list[Recourse]:
         """Explain rows that may change the columns of `mask`, numbers or categories; for the planning of a search."""

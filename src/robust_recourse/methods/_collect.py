@@ -14,8 +14,8 @@ from robust_recourse.result import Recourse, Recourses
 __all__ = ["collect", "column_costs"]
 
 
-def collect(space: Space, found: list[list[Recourse]]) -> Recourses:
-    """Put the recourses of all rows together, in the order of the rows; each has at least one."""
+def collect(method: Any, space: Space, found: list[list[Recourse]]) -> Recourses:
+    """Put the recourses that a method found together, in the order of the rows; each row has at least one."""
     units = None if space.exact else np.where(space.moves.numbers, space.moves.units, np.nan)
     entries = [replace(recourse, unit=units) for recourses in found for recourse in recourses]
     person = np.repeat(np.arange(len(found)), [len(recourses) for recourses in found])
@@ -47,6 +47,8 @@ def collect(space: Space, found: list[list[Recourse]]) -> Recourses:
         column_costs=costs[:, order],
         kinds=tuple(known.kind for known in columns),
         orders={known.name: known.values for known in columns if known.kind == "ordered"},
+        favourable=method.favourable,
+        threshold=method.threshold,
         _rows=tuple(entries),
     )
 

@@ -56,6 +56,8 @@ class Recourses:
         What every column of `x` holds: "number", "category", "ordered" or "fixed".
     orders : mapping
         The ordered categories, lowest first, by column.
+    favourable, threshold
+        What the method that found them was told about the model's decision.
     """
 
     x: Any
@@ -73,6 +75,8 @@ class Recourses:
     column_costs: FloatArray
     kinds: tuple[str, ...]
     orders: Mapping[Hashable, Sequence[Any]] = field(default_factory=dict)
+    favourable: Any = None
+    threshold: float | None = None
     _rows: tuple[Recourse, ...] = field(repr=False)
 
     @property

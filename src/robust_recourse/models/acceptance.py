@@ -1,0 +1,73 @@
+"""Which rows of a table a model accepts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from robust_recourse._typing import BoolArray, FloatArray, IntArray
+from robust_recourse._validation import check_matrix
+from robust_recourse.models.predictor import Predictor
+from robust_recourse.tables.foreign import is_frame, to_pandas
+
+__all__ = ["accepted_by"]
+
+
+def accepted_by(model: Any, X: Any, *, favourable: Any = None, threshold: float | None = None) -> BoolArray:
+    """Return which rows of `X` the model accepts; a row with nothing but missing values (no recourse) is not accepted.
+
+    Parameters
+    ----------
+    model : object or callable
+        Whatever the recourse methods take as a model. It gets the rows as they are given.
+    X : DataFrame or array_like of shape (m, p)
+        Rows, for instance recourses.
+    favourable, threshold
+        As the recourse methods take them.
+
+    Examples
+    --------
+    >>> people = pd.DataFrame({"job": ["clerk", None, "cook"], "age": [31, np.nan, 25]})
+    >>> accepted_by(lambda table: table["job"] == "cook", people)
+    array([False, False,  True])
+    """
+    table = X if is_frame(X) else _finite(X)
+    empty: BoolArray = np.all(np.asarray(pd.isna(to_pandas(table))), axis=1)
+    accepted: BoolArray = np.zeros(empty.shape, dtype=bool)
+    rows = np.flatnonzero(~empty)
+    if len(rows):
+        some = table if not empty.any() else _without_gaps(_take(table, rows))
+
+        def decode(places: FloatArray, _: IntArray) -> Any:
+            return _take(some, places[:, 0].astype(np.int64))
+
+        predict = Predictor(model, decode, favourable=favourable, threshold=threshold)
+        accepted[rows] = predict(np.arange(len(rows), dtype=float)[:, None], rows)
+    return accepted
+
+
+def _finite(X: Any) -> FloatArray:
+    """Return an array of numbers, of which some may be missing."""
+    rows = np.asarray(X, dtype=float)
+    if len(rows):
+        check_matrix(np.where(np.isnan(rows), 0.0, rows), "X")
+    return rows
+
+
+def _take(table: Any, places: IntArray) -> Any:
+    return table.iloc[places] if isinstance(table, pd.DataFrame) else table[places]
+
+
+def _without_gaps(table: Any) -> Any:
+    """Return integers and booleans in their own types: only rows without a recourse made them nullable."""
+    if not isinstance(table, pd.DataFrame):
+        return table
+    nullable = pd.arrays.IntegerArray | pd.arrays.BooleanArray
+    gapless: dict[Any, Any] = {
+        name: column.to_numpy().dtype
+        for name, column in table.items()
+        if isinstance(column.array, nullable) and column.notna().all()
+    }
+    return table.astype(gapless)
