@@ -162,8 +162,12 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
         assert done is not None
         others = chunk.take(~done)
         moved = iter(self._explain_chunk(others) if len(others.rows) else [])
-        ready = iter(at_once(chunk.take(done), self._oracle(chunk.take(done)), self.limits_))
+        ready = iter(self._describe_switched(chunk.take(done)))
         return [next(ready) if known else next(moved) for known in done]
+
+    def _describe_switched(self, chunk: Chunk) -> list[Recourse]:
+        """Describe rows that are accepted with other categories and their own numbers."""
+        return at_once(chunk, self._oracle(chunk), self.limits_)
 
     def _oracle(self, chunk: Chunk) -> Oracle:
         """Return what answers for the points of a chunk, in its free columns, and counts."""

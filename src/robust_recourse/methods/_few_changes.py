@@ -82,6 +82,8 @@ class _Search:
     ) -> None:
         self._space, self._rows, self._masks, self._most = space, rows, masks, most
         self._candidates, self._limits = method.candidates_, method.limits_
+        # A point that is merely accepted keeps no promise.
+        self._promised = getattr(method, "target_odds", None) is not None
         self._own = space.points[space.place(rows)]
         self._oracle = Oracle(Question(method._predictor(space), space, deadline), self._own, rows)
 
@@ -135,7 +137,7 @@ class _Search:
     def better(self, recourse: Recourse, point: FloatArray, i: int) -> Recourse:
         """Return what the method found in the columns of a point, or else the point, after asking once more."""
         own = self._own[i]
-        if recourse.valid and _count(recourse.x, own) <= self._most:
+        if self._promised or (recourse.valid and _count(recourse.x, own) <= self._most):
             return recourse
         try:
             valid = bool(self._oracle(point[None].copy(), np.array([i]))[0])

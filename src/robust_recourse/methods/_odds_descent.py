@@ -1,8 +1,8 @@
-"""From boundary points to verified recourses, for the rows of one chunk."""
+"""From boundary points down to the least worst-case odds, for the rows of one chunk."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
@@ -16,11 +16,22 @@ from robust_recourse.math.lookup import pessimistic_table
 from robust_recourse.math.odds import Inner, Odds, OddsObjective, Scales
 from robust_recourse.math.projections import project, settle, weighted_cost
 from robust_recourse.methods._space import Space
-from robust_recourse.result import Recourse, Status
-from robust_recourse.sampling.neighbourhood import MOST_GROWTHS, Neighbourhood, Neighbourhoods
+from robust_recourse.result import Status
+from robust_recourse.sampling.neighbourhood import Neighbourhood, Neighbourhoods
 from robust_recourse.sampling.oracle import Oracle
 
-__all__ = ["SOLVERS", "Problem", "Solver", "descend", "verify"]
+__all__ = [
+    "SOLVERS",
+    "Ends",
+    "Problem",
+    "Solver",
+    "ahead",
+    "best_start",
+    "descend",
+    "minimise_odds",
+    "objective_of",
+    "some_samples",
+]
 
 Solver = Literal["exact", "first-order"]
 SOLVERS: tuple[Solver, ...] = get_args(Solver)
@@ -32,29 +43,7 @@ _TRIALS = 1024  # of them at once, for all instances together
 _TINY = 1e-300
 _ROUNDING = 4.0 * float(np.finfo(float).eps)
 
-_OTHERWISE: tuple[Rounding, ...] = ("inward", "outward")
-
 _INNER: dict[Solver, Inner] = {"exact": "table", "first-order": "first-order"}
-
-_INCONSISTENT = (
-    "The model refuses every point of the search, the boundary point too, which it accepted before: its answers do "
-    "not depend on the row alone."
-)
-_REASONS = {
-    Status.OK: "The recourse is a local minimum of the worst-case odds within its budget.",
-    Status.NOT_CONVERGED: "The descent reached its cap of iterations; the recourse is accepted but may be improved.",
-    Status.FELL_BACK: "The model refuses the end of the descent; this is the best iterate that it accepts.",
-    Status.ONE_CLASS: (
-        f"All samples around the boundary point got the same label, even after {MOST_GROWTHS} doublings of the "
-        "sampling radius; this is the boundary point. Try another sampling_radius or more samples."
-    ),
-}
-
-
-_SWITCHED = (
-    "With other categories the model accepts the row with its own numbers, and all samples around them, too; no "
-    "cheaper switch was found."
-)
 
 
 @dataclass(frozen=True)
@@ -110,6 +99,31 @@ class Problem:
         """Ask the model about rows of the instances `which`."""
         return self.oracle(rows[:, self.free], self.owners[which])
 
+    @property
+    def safe(self) -> BoolArray:
+        """Which instances are accepted as they are, with all samples around them."""
+        safe: BoolArray = self.at_once & self.around.accepted.all(axis=1)
+        return safe
+
+    def neighbourhoods(self, seed: int) -> list[Neighbourhood]:
+        """Return the neighbourhoods to keep, drawn with this seed."""
+        centres = self.embed(self.boundary, np.arange(len(self.boundary)))
+        instances = self.limits.without_codes(self.x0)
+        lower, upper = self.limits.take(self.free).reach(self.x0[:, self.free])
+        return [
+            Neighbourhood(
+                x0=instances[i],
+                free=self.free,
+                centre=centres[i],
+                radius=float(self.around.radius[i]),
+                accepted=self.around.accepted[i],
+                seed=seed,
+                growths=int(self.around.growths[i]),
+                bounds=(lower[i], upper[i]),
+            )
+            for i in range(len(centres))
+        ]
+
 
 class Ends(NamedTuple):
     """Where the descents ended."""
@@ -133,7 +147,7 @@ def descend(problem: Problem, solver: Solver, scales_of: Callable[[float], Scale
     for radius in np.unique(around.radius[around.two_classes]):
         group = np.flatnonzero(around.two_classes & (around.radius == radius))
         scales = scales_of(float(radius))
-        found = _minimise(problem, group, solver, scales)
+        found = minimise_odds(problem, group, solver, scales)
         ends.log_odds[group] = found.value
         for j, i in enumerate(group):
             ends.scales[i] = scales
@@ -142,88 +156,13 @@ def descend(problem: Problem, solver: Solver, scales_of: Callable[[float], Scale
     return ends
 
 
-def verify(problem: Problem, ends: Ends, solver: Solver, seed: int) -> list[Recourse]:
-    """Ask the model about what will be returned, after the last rounding; go back along the path if it refuses."""
-    every = np.arange(len(problem.boundary))
-    last = np.array([path[-1] for path in ends.paths]).reshape(problem.boundary.shape)
-    x = problem.settle(last, every)
-    valid = problem.ask(x, every)
-    _fall_back(problem, ends, x, valid)
-    _judge(problem, ends, solver, x)
-    boundary = problem.embed(problem.boundary, every)
-    cost = weighted_cost(x, problem.x0, problem.limits.weights)
-    instances = problem.limits.without_codes(problem.x0)
-    safe = problem.at_once & problem.around.accepted.all(axis=1)
-    lower, upper = problem.limits.take(problem.free).reach(problem.x0[:, problem.free])
-    n_queries = 1 + problem.oracle.n_queries[problem.owners]
-    return [
-        Recourse(
-            x0=problem.x0[i],
-            x=x[i],
-            boundary=boundary[i],
-            cost=float(cost[i]),
-            budget=float(problem.budget[i]),
-            valid=bool(valid[i]),
-            status=Status.OK if safe[i] else ends.status[i],
-            reason=_SWITCHED if safe[i] else _REASONS[ends.status[i]],
-            log_worst_case_odds=float(ends.log_odds[i]),
-            n_queries=int(n_queries[i]),
-            weights=problem.limits.weights,
-            path=problem.embed(ends.paths[i], np.full(len(ends.paths[i]), i)),
-            neighbourhood=Neighbourhood(
-                x0=instances[i],
-                free=problem.free,
-                centre=boundary[i],
-                radius=float(problem.around.radius[i]),
-                accepted=problem.around.accepted[i],
-                seed=seed,
-                growths=int(problem.around.growths[i]),
-                bounds=(lower[i], upper[i]),
-            ),
-            scales=ends.scales[i],
-        )
-        if valid[i]
-        else Recourse.missing(problem.x0[i], Status.INCONSISTENT_MODEL, _INCONSISTENT, int(n_queries[i]))
-        for i in every
-    ]
-
-
-def _fall_back(problem: Problem, ends: Ends, x: FloatArray, valid: BoolArray) -> None:
-    """Replace refused end points by the best iterates that the model accepts, in one batch.
-
-    Where numbers were rounded, the end point rounded otherwise comes before the iterates.
-    """
-    refused = np.flatnonzero(~valid)
-    if not len(refused):
-        return
-    which = np.repeat(refused, [len(ends.paths[i]) for i in refused])
-    iterates = problem.settle(np.concatenate([ends.paths[i] for i in refused]), which)
-    if not problem.space.exact:
-        last = np.array([ends.paths[i][-1] for i in refused])
-        others = [problem.settle(last, refused, rounding) for rounding in _OTHERWISE]
-        which, iterates = np.concatenate([which, *[refused] * len(others)]), np.concatenate([iterates, *others])
-    accepted = np.flatnonzero(problem.ask(iterates, which))
-    # Paths only lead down, so the last accepted iterate is the best.
-    x[which[accepted]] = iterates[accepted]
-    fallen = np.unique(which[accepted])
-    valid[fallen] = True
-    for i in fallen:
-        ends.status[i] = Status.FELL_BACK
-
-
-def _judge(problem: Problem, ends: Ends, solver: Solver, x: FloatArray) -> None:
-    """Give the odds of the points that are returned, where these are not the ends of the descent."""
-    moved = [i for i, path in enumerate(ends.paths) if not np.array_equal(path[-1], x[i, problem.free])]
-    for scales in {ends.scales[i] for i in moved}:
-        if scales is None:
-            continue
-        group = np.array([i for i in moved if ends.scales[i] == scales])
-        objective = _objective(problem.around, group, solver, scales)
-        ends.log_odds[group] = objective(np.ascontiguousarray(x[group][:, problem.free])).value
-
-
-def _minimise(problem: Problem, group: IntArray, solver: Solver, scales: Scales) -> Descent:
+def minimise_odds(
+    problem: Problem, group: IntArray, solver: Solver, scales: Scales, starts: Sequence[FloatArray] = ()
+) -> Descent:
     """Descend from the boundary point or, where that has better odds, from a jump towards the accepted samples.
+
+    If `starts` are given, feasible points of every instance of the group, the descent begins at the best of them
+    instead.
 
     The odds have many local minima. A jump of the neighbourhood's diameter, along the line through the centres of
     the two classes and back onto the feasible set, lands in a better basin most of the time. With large ambiguity
@@ -232,8 +171,8 @@ def _minimise(problem: Problem, group: IntArray, solver: Solver, scales: Scales)
     rounded off, less and less, before a last part on the odds themselves.
     """
     projection = problem.projection(group)
-    objective = _objective(problem.around, group, solver, scales)
-    x = problem.boundary[group]
+    objective = objective_of(problem.around, group, solver, scales)
+    x = starts[0] if starts else problem.boundary[group]
     odds = objective(x)
     history, stepped = [x], [np.ones(len(x), dtype=bool)]
 
@@ -249,14 +188,15 @@ def _minimise(problem: Problem, group: IntArray, solver: Solver, scales: Scales)
         stepped.append(better)
         return better
 
-    offer(projection(x + _ahead(problem.around, group), np.arange(len(group))))
+    for other in starts[1:] or [projection(x + ahead(problem.around, group), np.arange(len(group)))]:
+        offer(other)
     kinked = solver == "exact" and pessimistic_table(scales.epsilon_1 / scales.sigma, x.shape[1]).kinked
     smooth = np.zeros(len(x), dtype=bool)
     if kinked:
         twice = np.tile(np.arange(len(group)), 2)  # both starts of every instance, together
-        ends = np.concatenate([x, _best_sample(problem, group, objective, projection)])
+        ends = np.concatenate([x, best_start(objective, projection, some_samples(problem.around, group))])
         for rounding in _ROUNDINGS:
-            rounded = _objective(problem.around, group, solver, scales, rounding).take(twice)
+            rounded = objective_of(problem.around, group, solver, scales, rounding).take(twice)
             ends, _, done, *_ = minimise(rounded, lambda y, rows: projection(y, twice[rows]), ends, length=scales.sigma)
         for end, settled in zip(np.split(ends, 2), np.split(done, 2), strict=True):
             smooth = np.where(offer(end), settled, smooth)
@@ -271,7 +211,7 @@ def _minimise(problem: Problem, group: IntArray, solver: Solver, scales: Scales)
     )
 
 
-def _ahead(around: Neighbourhoods, group: IntArray) -> FloatArray:
+def ahead(around: Neighbourhoods, group: IntArray) -> FloatArray:
     """Vectors from the centre of the refused samples to that of the accepted ones, two sampling radii long."""
     samples, accepted = around.samples[group], around.accepted[group]
     n_accepted = accepted.sum(axis=1)[:, None]
@@ -281,30 +221,32 @@ def _ahead(around: Neighbourhoods, group: IntArray) -> FloatArray:
     return ahead
 
 
-def _best_sample(
-    problem: Problem,
-    group: IntArray,
-    objective: OddsObjective,
-    projection: Callable[[FloatArray, IntArray], FloatArray],
+def some_samples(around: Neighbourhoods, group: IntArray) -> FloatArray:
+    """Return a few samples of every neighbourhood, of shape (g, k, p)."""
+    chosen = np.unique(np.linspace(0, around.samples.shape[1] - 1, _TIPS).astype(int))
+    return around.samples[group][:, chosen]
+
+
+def best_start(
+    objective: OddsObjective, projection: Callable[[FloatArray, IntArray], FloatArray], points: FloatArray
 ) -> FloatArray:
-    """Project some samples of every neighbourhood onto the feasible set and keep the one with the best odds."""
-    samples = problem.around.samples
-    chosen = np.unique(np.linspace(0, samples.shape[1] - 1, _TIPS).astype(int))
-    best, least = problem.boundary[group], np.full(len(group), np.inf)
-    # Several samples at a time where there are few instances: every call has its overhead.
-    for some in np.array_split(chosen, -(-len(chosen) * len(group) // _TRIALS)):
-        rows = np.tile(np.arange(len(group)), len(some))
-        points = projection(samples[group][:, some].swapaxes(0, 1).reshape(len(rows), -1), rows)
-        values = objective.take(rows)(points).value.reshape(len(some), -1)
+    """Project points of every instance, of shape (g, k, p), onto its feasible set; return those with the best odds."""
+    m, n, p = points.shape
+    best, least = np.zeros((m, p)), np.full(m, np.inf)
+    # Several points at a time where there are few instances: every call has its overhead.
+    for some in np.array_split(np.arange(n), min(n, -(-n * m // _TRIALS))):
+        rows = np.tile(np.arange(m), len(some))
+        trials = projection(points[:, some].swapaxes(0, 1).reshape(len(rows), p), rows)
+        values = objective.take(rows)(trials).value.reshape(len(some), -1)
         first = values.argmin(axis=0)
-        point = points.reshape(len(some), len(group), -1)[first, np.arange(len(group))]
-        value = values[first, np.arange(len(group))]
+        point = trials.reshape(len(some), m, p)[first, np.arange(m)]
+        value = values[first, np.arange(m)]
         better = value < least
         best, least = np.where(better[:, None], point, best), np.where(better, value, least)
     return best
 
 
-def _objective(
+def objective_of(
     around: Neighbourhoods, group: IntArray, solver: Solver, scales: Scales, rounding: float = 0.0
 ) -> OddsObjective:
     return OddsObjective(around.samples[group], around.accepted[group], scales, _INNER[solver], rounding)

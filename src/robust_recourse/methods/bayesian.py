@@ -12,6 +12,7 @@ boundary point (problem "dro" of the paper; with both radii 0 the KDE-Bayesian r
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -23,7 +24,9 @@ from robust_recourse.math.odds import Scales
 from robust_recourse.math.projections import weighted_cost
 from robust_recourse.methods._base import Chunk
 from robust_recourse.methods._boundary import LONGEST, SHORTEST, LocalMethod
-from robust_recourse.methods._odds_descent import SOLVERS, Problem, Solver, descend, verify
+from robust_recourse.methods._odds_descent import SOLVERS, Problem, Solver, descend
+from robust_recourse.methods._odds_verify import verify
+from robust_recourse.methods._promise import keep_promise
 from robust_recourse.methods._space import Space
 from robust_recourse.result import Recourse, Status
 from robust_recourse.sampling.neighbourhood import Neighbourhoods, sample_neighbourhoods
@@ -35,6 +38,10 @@ RandomState = int | np.random.Generator | np.random.RandomState | None
 
 _SIGMA, _EPSILON = 0.25, 0.1  # defaults, in sampling radii
 _MOST_SIGMAS = 1e6  # of the other lengths
+_NO_NUMBERS = (
+    "No number of this row may change, so that it has no neighbourhood and no odds to promise. Leave target_odds None, "
+    "or let a number change."
+)
 _SAMPLE_ENTRIES = 4_000_000  # numbers in the samples of a chunk
 
 
@@ -63,10 +70,7 @@ class _Bayesian(LocalMethod):
         check_choice(self.solver, "solver", SOLVERS)
         self._check_sampling()
         if self.target_odds is not None:
-            raise NotImplementedError(
-                "target_odds (the cheapest recourse with promised odds) is not available yet. "
-                "Leave it None and set delta_plus, the budget beyond the boundary point."
-            )
+            check_real(self.target_odds, "target_odds", minimum=0.0, strict=True)
 
     def _learn(self, points: FloatArray, space: Space) -> None:  # noqa: ARG002
         self._learn_sampling(points)
@@ -97,18 +101,29 @@ class _Bayesian(LocalMethod):
         around = self._neighbourhoods(oracle, held, rows, centres, switched)
         whole = rows.x0.copy()
         whole[:, chunk.free] = centres
-        budget = weighted_cost(chunk.space.snap(whole, rows.rows), rows.x0, self.limits_.weights) + self.delta_plus
+        budget = weighted_cost(chunk.space.snap(whole, rows.rows), rows.x0, self.limits_.weights)
         problem = Problem(
             oracle, held, rows.x0, chunk.free, self.limits_, centres, around, budget, chunk.space, rows.rows, switched
         )
-        ends = descend(problem, self.solver, self._scales)
-        recourses = dict(zip(held.tolist(), verify(problem, ends, self.solver, self.seed_), strict=True))
+        recourses = dict(zip(held.tolist(), self._solve(problem), strict=True))
         return [
             recourses[i]
             if i in recourses
             else Recourse.missing(chunk.x0[i], Status.NO_CANDIDATE, self._no_candidate(), 1 + int(oracle.n_queries[i]))
             for i in range(len(chunk.x0))
         ]
+
+    def _solve(self, problem: Problem) -> list[Recourse]:
+        """Find the least odds within the budget, or the least cost of the promised odds."""
+        if self.target_odds is not None:
+            return keep_promise(problem, self.solver, self._scales, float(self.target_odds), self.seed_)
+        problem = replace(problem, budget=problem.budget + self.delta_plus)
+        return verify(problem, descend(problem, self.solver, self._scales), self.solver, self.seed_)
+
+    def _describe_switched(self, chunk: Chunk) -> list[Recourse]:
+        if self.target_odds is None:
+            return super()._describe_switched(chunk)
+        return [Recourse.missing(x0, Status.OUT_OF_REACH, _NO_NUMBERS) for x0 in chunk.x0]
 
     def _neighbourhoods(
         self, oracle: Oracle, owners: IntArray, rows: Chunk, centres: FloatArray, once: BoolArray
@@ -136,9 +151,11 @@ class RobustBayesianRecourse(_Bayesian):
     sigma : float, optional
         Smoothing; None for 0.25 sampling radii.
     delta_plus : float
-        Budget beyond the cost of the boundary point.
-    target_odds : None
-        Reserved for the cheapest recourse with promised odds, which is not available yet.
+        Budget beyond the cost of the boundary point; not used if odds are promised.
+    target_odds : float, optional
+        Promised odds: instead of the least worst-case odds within a budget, find the least cost at which the worst-case
+        odds are at most these. Each person then gets the margin that their own neighbourhood needs. Where no
+        budget reaches them, the status is "promised odds out of reach", and there is no recourse.
     n_neighbors : int
         Number of accepted training rows towards which the boundary is searched. Where none of them can be reached
         within the action set, all others are tried before giving up.

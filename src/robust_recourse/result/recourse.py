@@ -33,6 +33,7 @@ class Status(StrEnum):
     NOT_FOUND = "no accepted point found"
     TOO_MANY_CHANGES = "more changes needed than allowed"
     TIME_LIMIT = "out of time"
+    OUT_OF_REACH = "promised odds out of reach"
 
 
 def odds_of(log_odds: ArrayLike) -> FloatArray:
