@@ -6,7 +6,7 @@ import numpy as np
 
 from robust_recourse._typing import FloatArray
 from robust_recourse.notices._markup import Markup, element
-from robust_recourse.notices._values import text
+from robust_recourse.notices.values import text
 
 __all__ = ["edges", "histogram"]
 

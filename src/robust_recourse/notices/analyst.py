@@ -10,8 +10,8 @@ import numpy as np
 from robust_recourse._typing import FloatArray
 from robust_recourse.notices._histogram import histogram
 from robust_recourse.notices._markup import Markup, element, table, value
-from robust_recourse.notices._values import amount, column_text, label_text, printable
 from robust_recourse.notices.notice import Notice, by_person
+from robust_recourse.notices.values import amount, column_text, label_text, printable
 
 __all__ = ["analyst"]
 

@@ -6,9 +6,9 @@ import numbers
 from collections.abc import Sequence
 
 from robust_recourse.notices._markup import Markup, element, table, value
-from robust_recourse.notices._values import column_text, label_text, printable, text
 from robust_recourse.notices.notice import Notice
 from robust_recourse.notices.sentences import NO_RECOURSE, how, phrases
+from robust_recourse.notices.values import column_text, label_text, printable, text
 
 __all__ = ["anchor", "applicant"]
 

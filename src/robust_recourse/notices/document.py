@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from robust_recourse.notices._values import json_value
 from robust_recourse.notices.notice import Change, Notice
+from robust_recourse.notices.values import json_value
 
 __all__ = ["VERSION", "json_document", "json_schema"]
 

@@ -12,10 +12,10 @@ from typing import Literal, TypeAlias
 
 from robust_recourse.notices._markup import Markup, element, join
 from robust_recourse.notices._style import STYLE
-from robust_recourse.notices._values import label_text, printable
 from robust_recourse.notices.analyst import analyst
 from robust_recourse.notices.applicant import anchor, applicant
 from robust_recourse.notices.notice import Notice, by_person
+from robust_recourse.notices.values import label_text, printable
 
 __all__ = ["AUDIENCES", "Audience", "page", "write_pages"]
 

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from robust_recourse._typing import FloatArray
-from robust_recourse.notices._values import plain
 from robust_recourse.notices.notice import Change
+from robust_recourse.notices.values import plain
 from robust_recourse.tables.foreign import is_frame
 
 __all__ = ["Pair", "Row"]

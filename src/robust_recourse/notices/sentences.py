@@ -7,8 +7,8 @@ from decimal import Context, Decimal
 
 import numpy as np
 
-from robust_recourse.notices._values import amount, column_text, label_text, text
 from robust_recourse.notices.notice import Change, Notice, by_person
+from robust_recourse.notices.values import amount, column_text, label_text, text
 
 __all__ = ["NO_RECOURSE", "describe", "describe_all", "how", "phrases"]
 
@@ -21,6 +21,7 @@ NO_RECOURSE: Mapping[str, str] = {
     "refused by the model": "the model refuses the best change that the search came to",
     "no accepted point found": "the search came to no change that the model accepts",
     "more changes needed than allowed": "it would take more changes at a time than are allowed",
+    "promised odds out of reach": "no change that is allowed is as certain to last as was promised",
     "out of time": "the time for the search was over before it got to this one",
 }
 _VERBS = {1: "raise", -1: "lower", 0: "change"}

@@ -1,6 +1,7 @@
 """What `explain` returns: frozen, with a status and a reason for every row."""
 
+from robust_recourse.result.future import FutureValidity
 from robust_recourse.result.recourse import Recourse, Status
 from robust_recourse.result.recourses import Recourses
 
-__all__ = ["Recourse", "Recourses", "Status"]
+__all__ = ["FutureValidity", "Recourse", "Recourses", "Status"]

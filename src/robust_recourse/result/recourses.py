@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from os import PathLike
 from pathlib import Path
+from types import EllipsisType
 from typing import Any, overload
 
 import numpy as np
@@ -16,6 +17,7 @@ from robust_recourse import notices
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse._validation import check_choice
 from robust_recourse.notices.page import AUDIENCES, Audience
+from robust_recourse.result.future import FutureValidity, measure_future_validity
 from robust_recourse.result.recourse import Recourse, odds_of
 from robust_recourse.tables import to_pandas
 
@@ -165,6 +167,47 @@ class Recourses:
         if not -len(self) <= i < len(self):
             raise IndexError(f"i must be the position of one of the {len(self)} entries, got {i}.")
         return notices.describe(self._notices([range(len(self))[i]], names)[0])
+
+    def future_validity(
+        self,
+        models: Any,
+        *,
+        favourable: Any = ...,
+        threshold: float | EllipsisType | None = ...,
+        level: float = 0.95,
+    ) -> FutureValidity:
+        """Ask models that may replace the present one whether they accept the recourses.
+
+        Parameters
+        ----------
+        models : sequence of models
+            Retrained models, for instance of :func:`robust_recourse.future_models`: then there is a line for each
+            scenario, too.
+        favourable, threshold
+            As the recourse methods take them, the same for all models; what the method was told if left out.
+        level : float
+            Level of the intervals.
+
+        Returns
+        -------
+        FutureValidity
+            Shares with intervals: overall, by scenario and for every person. A row without a recourse counts as not
+            accepted.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from robust_recourse import NearestAccepted
+        >>> method = NearestAccepted(lambda X: X[:, 0] > 0.0).fit(np.array([[0.5], [1.5], [-1.0]]))
+        >>> found = method.explain(np.array([[-1.0], [-2.0], [2.0]]))
+        >>> later = [lambda X, least=least: X[:, 0] > least for least in np.linspace(0.0, 0.625, 10)]
+        >>> found.future_validity(later)
+        Future validity of 3 people under 10 models
+                      people  models         future validity
+          all models       3      10  0.867 (0.197 to 1.000)
+          In brackets: intervals at a level of 95 %.
+        """
+        return measure_future_validity(self, models, favourable, threshold, level)
 
     def to_html(
         self,

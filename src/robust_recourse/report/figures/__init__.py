@@ -1,14 +1,25 @@
 """Figures of one recourse (the way to it, the worst case behind it, the odds around it) and of a comparison of methods.
 
+Others show what becomes of recourses when the model is replaced, and what they are like for groups of people.
+
 In the figures of a recourse blue is refused, green is accepted, red is the recourse, black the boundary point; in those
 of a comparison every method has its own colour and marker. Every function returns a :class:`matplotlib.figure.Figure`
 of its own: nothing is opened and no state is kept, so ``figure.savefig("recourse.png")`` is all there is to do.
 """
 
 from robust_recourse.report.figures._adversary import worst_case
+from robust_recourse.report.figures._future import draw_audit, draw_future_validity
 from robust_recourse.report.figures._methods import MethodStyle
 from robust_recourse.report.figures._odds import level_sets
 from robust_recourse.report.figures._pareto import pareto
 from robust_recourse.report.figures._way import illustration
 
-__all__ = ["MethodStyle", "illustration", "level_sets", "pareto", "worst_case"]
+__all__ = [
+    "MethodStyle",
+    "draw_audit",
+    "draw_future_validity",
+    "illustration",
+    "level_sets",
+    "pareto",
+    "worst_case",
+]
