@@ -1,0 +1,205 @@
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+
+from robust_recourse import ActionSet, BayesianRecourse, RobustBayesianRecourse, Status
+from robust_recourse.math.odds import OddsObjective, log_worst_case_odds
+from robust_recourse.sampling.neighbourhood import Neighbourhood
+
+
+def promise(network, target, rows=12, **parameters):
+    model, X, refused = network
+    method = RobustBayesianRecourse(model, target_odds=target, random_state=0, **parameters).fit(X)
+    return method.explain(refused[:rows])
+
+
+def scanned(recourse, model, target, n=81):
+    """Cheapest point of a fine grid that keeps the promise and that the model accepts."""
+    side = np.linspace(-recourse.cost, recourse.cost, n)
+    points = recourse.x0 + np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
+    cost = np.abs(points - recourse.x0).sum(axis=1)
+    points, cost = points[cost <= recourse.cost], cost[cost <= recourse.cost]
+    around = recourse.neighbourhood
+    samples = np.broadcast_to(around.free_samples, (len(points), *around.free_samples.shape))
+    accepted = np.broadcast_to(around.accepted, samples.shape[:2])
+    odds = OddsObjective(samples, accepted, recourse.scales)(points).value
+    kept = (odds <= np.log(target)) & (model.predict(points) == 1)
+    return cost[kept].min() if kept.any() else recourse.cost
+
+
+@pytest.mark.parametrize(
+    ("target", "scales"),
+    [
+        (0.5, {}),
+        (0.05, {}),
+        (0.05, {"sigma": 0.1, "epsilon_0": 0.0, "epsilon_1": 0.0}),
+        (1e-3, {"epsilon_0": 0.0, "epsilon_1": 0.0}),
+    ],
+)
+def test_the_cost_is_within_one_percent_of_a_fine_scan(network, target, scales):
+    found = promise(network, target, rows=8, **scales)
+    assert (found.status == Status.OK).all()
+    for recourse in found:
+        assert recourse.cost <= 1.01 * scanned(recourse, network[0], target)
+
+
+def test_the_promise_is_kept_to_the_last_bit_and_the_model_accepts(network):
+    found = promise(network, 0.05)
+    assert (found.worst_case_odds <= 0.05).all()
+    assert found.valid.all()
+    assert (network[0].predict(found.x) == 1).all()
+    np.testing.assert_array_equal(found.cost, np.abs(found.x - network[2][:12]).sum(axis=1))
+    np.testing.assert_array_equal(found.budget, found.cost)
+    for recourse in found:
+        around = recourse.neighbourhood
+        exact = log_worst_case_odds(recourse.x, around.free_samples, around.accepted, *recourse.scales)
+        assert recourse.log_worst_case_odds == pytest.approx(float(exact.value), abs=1e-6)
+
+
+def test_a_better_promise_costs_more(network):
+    costs = np.array([promise(network, target).cost for target in (0.8, 0.4, 0.1, 0.02)])
+    # Budgets are found up to 0.2 %.
+    assert (costs[1:] >= costs[:-1] * (1.0 - 4e-3)).all()
+    assert (costs[-1] > costs[0]).all()
+
+
+def test_a_little_less_than_the_cost_is_no_budget_for_the_promise(network):
+    model, X, refused = network
+    found = promise(network, 0.05)
+    boundary = np.abs(found.boundary - refused[:12]).sum(axis=1)
+    for i in np.flatnonzero(found.cost > boundary / 0.98)[:5]:
+        plus = 0.98 * found.cost[i] - boundary[i]
+        less = RobustBayesianRecourse(model, delta_plus=float(plus), random_state=0).fit(X).explain(refused[i : i + 1])
+        assert less.worst_case_odds[0] > 0.05
+
+
+def test_what_no_budget_reaches_has_a_status_and_no_recourse(network):
+    found = promise(network, 1e-12, epsilon_0=0.1, epsilon_1=0.1)
+    assert (found.status == Status.OUT_OF_REACH).all()
+    assert np.isnan(found.x).all()
+    assert not found.valid.any()
+    assert all(np.isnan(found.cost))
+    assert "No budget reaches worst-case odds of 1e-12: the least that was found is" in found.reason[0]
+
+
+def test_the_same_answer_whatever_the_batch(network):
+    model, X, refused = network
+    method = RobustBayesianRecourse(model, target_odds=0.1, random_state=0).fit(X)
+    together = method.explain(refused[:6])
+    for i in range(6):
+        np.testing.assert_array_equal(method.explain(refused[i : i + 1]).x[0], together.x[i])
+
+
+def test_the_action_set_holds(network):
+    model, X, refused = network
+    actions = ActionSet(immutable=[0], bounds={1: (None, 0.9)})
+    free = RobustBayesianRecourse(model, actions=actions, target_odds=0.2, random_state=0).fit(X)
+    found = free.explain(refused[:12])
+    kept = found.status == Status.OK
+    assert kept.any()
+    np.testing.assert_array_equal(found.x[kept][:, 0], refused[:12][kept][:, 0])
+    assert (found.x[kept][:, 1] <= 0.9).all()
+    assert (found.worst_case_odds[kept] <= 0.2).all()
+
+
+def test_the_bayesian_recourse_promises_too(network):
+    model, X, refused = network
+    found = BayesianRecourse(model, target_odds=0.01, random_state=0).fit(X).explain(refused[:5])
+    assert (found.worst_case_odds <= 0.01).all()
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "savings": rng.integers(0, 100, 400) * 100,
+            "years": rng.integers(0, 30, 400),
+            "job": rng.choice(["clerk", "cook", "none"], 400),
+        }
+    )
+
+    def model(rows):
+        score = rows["savings"] / 2000 + rows["years"] / 8 + (rows["job"] != "none") * 1.0
+        return (score > 4.0).to_numpy()
+
+    return frame, model
+
+
+@given(seed=st.integers(0, 2**16), target=st.sampled_from([0.9, 0.3, 0.05]), most=st.sampled_from([None, 1, 2]))
+@settings(max_examples=8, deadline=None)
+def test_rounded_rows_keep_the_promise(table, seed, target, most):
+    frame, model = table
+    actions = ActionSet(frame, step={"savings": 500}, max_changes=most)
+    method = RobustBayesianRecourse(
+        model, actions, target_odds=target, epsilon_0=0.0, epsilon_1=0.0, sampling_radius=0.6, random_state=seed
+    ).fit(frame)
+    refused = frame[~model(frame)].sample(6, random_state=seed)
+    found = method.explain(refused)
+    kept = found.valid
+    judged = kept & ~np.isnan(found.worst_case_odds)
+    assert (found.worst_case_odds[judged] <= target).all()
+    assert actions.check(refused, found.x) == []
+    for i in np.flatnonzero(kept & (found.status == Status.OK)):
+        recourse = found[i]
+        if np.isnan(recourse.log_worst_case_odds):
+            continue
+        at = recourse.x[recourse.neighbourhood.free]
+        exact = log_worst_case_odds(
+            at, recourse.neighbourhood.free_samples, recourse.neighbourhood.accepted, *recourse.scales
+        )
+        assert float(exact.value) <= np.log(target) + 1e-6
+
+
+def test_a_row_in_which_only_categories_change_has_no_odds_to_promise(table):
+    frame, model = table
+    actions = ActionSet(frame, immutable=["savings", "years"])
+    method = RobustBayesianRecourse(model, actions, target_odds=0.5, random_state=0).fit(frame)
+    score = frame["savings"] / 2000 + frame["years"] / 8
+    close = frame[(frame["job"] == "none") & (score > 3.0) & (score <= 4.0)].head(2)
+    found = method.explain(close)
+    assert set(found.status) == {Status.OUT_OF_REACH}
+    assert "No number of this row may change" in found.reason[0]
+
+
+def test_neighbourhoods_are_those_of_the_search(network):
+    model, X, refused = network
+    method = RobustBayesianRecourse(model, random_state=0).fit(X)
+    found = method.explain(refused[:4])
+    for known, around in zip(found, method.neighbourhoods_of(refused[:4], found.x), strict=True):
+        assert isinstance(around, Neighbourhood)
+        np.testing.assert_array_equal(around.free_samples, known.neighbourhood.free_samples)
+        np.testing.assert_array_equal(around.accepted, known.neighbourhood.accepted)
+
+
+def test_neighbourhoods_have_the_categories_of_the_points(table):
+    frame, model = table
+    method = RobustBayesianRecourse(model, ActionSet(frame), random_state=0).fit(frame)
+    refused = frame[~model(frame) & (frame["job"] == "none")].head(3)
+    points = refused.assign(job="cook", savings=9000)
+    around = method.neighbourhoods_of(refused, points)
+    codes = method.to_points(points)[:, list(method.schema_.names).index("job")]
+    for i, one in enumerate(around):
+        assert one.samples[0, list(method.schema_.names).index("job")] == codes[i]
+
+
+def test_a_neighbourhood_needs_a_number_that_may_change(table):
+    frame, model = table
+    actions = ActionSet(frame, immutable=["savings", "years"])
+    method = RobustBayesianRecourse(model, actions, random_state=0).fit(frame)
+    refused = frame[~model(frame)].head(1)
+    assert "No number" in method.neighbourhoods_of(refused, refused)[0]
+    with pytest.raises(ValueError, match="x0 must have one row for each of the 1 points, got 2"):
+        method.neighbourhoods_of(pd.concat([refused, refused]), refused)
+
+
+def test_first_order_promises_too():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    model = LogisticRegression().fit(X, X.sum(axis=1) > 0)
+    method = RobustBayesianRecourse(model, target_odds=0.3, solver="first-order", random_state=0, n_samples=10).fit(X)
+    found = method.explain(X[model.predict(X) == 0][:1])
+    assert (found.worst_case_odds <= 0.3).all()
