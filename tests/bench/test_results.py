@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from robust_recourse._files import part_key, write_atomically
-from robust_recourse.bench import provenance
-from robust_recourse.bench.provenance import source
+from robust_recourse import _provenance as provenance
+from robust_recourse._provenance import source
 from robust_recourse.bench.results import ResultFolder
 
 ROWS = pd.DataFrame({"dataset": ["synthetic"] * 2, "variant": ["", ""], "cost": [0.1 + 0.2, np.nan], "row": [3, 4]})

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robust_recourse.notices._values import text
+from robust_recourse.notices.values import text
 from robust_recourse.notices.notice import Change, Notice
 from robust_recourse.notices.reading import direction
 from robust_recourse.notices.sentences import describe, how

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robust_recourse.notices._values import amount, column_text, json_value, label_text, plain, printable, text
+from robust_recourse.notices.values import amount, column_text, json_value, label_text, plain, printable, text
 
 floats = st.floats(allow_nan=False, allow_infinity=False)
 

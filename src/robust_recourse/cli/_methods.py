@@ -13,7 +13,7 @@ import pandas as pd
 
 from robust_recourse._files import part_key
 from robust_recourse.actions import ActionSet
-from robust_recourse.bench.provenance import source, versions
+from robust_recourse._provenance import source, versions
 from robust_recourse.cli._options import blaming, overrides
 from robust_recourse.methods._base import RecourseMethod
 from robust_recourse.methods.bayesian import BayesianRecourse, RobustBayesianRecourse

@@ -46,6 +46,11 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
     _switches = False  # whether the method switches categories itself, and needs no boundary for it
     _starts_at_boundary = False  # whether it moves on from the boundary also where a switch is enough
 
+    @property
+    def _promises(self) -> bool:
+        """Whether a recourse has to keep more than the model's consent."""
+        return False
+
     def __sklearn_clone__(self) -> Self:
         """Copy the parameters; the model is given, so that it stays fitted."""
         return type(self)(**self.get_params(deep=False))

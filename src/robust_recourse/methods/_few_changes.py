@@ -83,7 +83,7 @@ class _Search:
         self._space, self._rows, self._masks, self._most = space, rows, masks, most
         self._candidates, self._limits = method.candidates_, method.limits_
         # A point that is merely accepted keeps no promise.
-        self._promised = getattr(method, "target_odds", None) is not None
+        self._promised = bool(method._promises)
         self._own = space.points[space.place(rows)]
         self._oracle = Oracle(Question(method._predictor(space), space, deadline), self._own, rows)
 

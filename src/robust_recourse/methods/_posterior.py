@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -45,7 +46,17 @@ class PosteriorMethod(LocalMethod):
     target_odds: float | None
     solver: Solver
 
+    tuned_: Mapping[str, Any]
+
     _starts_at_boundary = True
+
+    def _value(self, name: str) -> Any:
+        """Return a parameter, as tuning chose it or else as it was given."""
+        return getattr(self, "tuned_", {}).get(name, getattr(self, name))
+
+    @property
+    def _promises(self) -> bool:
+        return self._value("target_odds") is not None
 
     @abstractmethod
     def _epsilons(self) -> tuple[float | None, float | None]:
@@ -77,7 +88,8 @@ class PosteriorMethod(LocalMethod):
 
     def _scales(self, radius: float) -> Scales:
         """Smoothing and ambiguity radii that belong to a sampling radius."""
-        sigma = _SIGMA * radius if self.sigma is None else float(self.sigma)
+        given = self._value("sigma")
+        sigma = _SIGMA * radius if given is None else float(given)
         epsilons = (_EPSILON * radius if value is None else float(value) for value in self._epsilons())
         return Scales(sigma, *epsilons)
 
@@ -169,13 +181,14 @@ class PosteriorMethod(LocalMethod):
 
     def _solve(self, problem: Problem) -> list[Recourse]:
         """Find the least odds within the budget, or the least cost of the promised odds."""
-        if self.target_odds is not None:
-            return keep_promise(problem, self.solver, self._scales, float(self.target_odds), self.seed_)
-        problem = replace(problem, budget=problem.budget + self.delta_plus)
+        target = self._value("target_odds")
+        if target is not None:
+            return keep_promise(problem, self.solver, self._scales, float(target), self.seed_)
+        problem = replace(problem, budget=problem.budget + self._value("delta_plus"))
         return verify(problem, descend(problem, self.solver, self._scales), self.solver, self.seed_)
 
     def _describe_switched(self, chunk: Chunk) -> list[Recourse]:
-        if self.target_odds is None:
+        if not self._promises:
             return super()._describe_switched(chunk)
         return [Recourse.missing(x0, Status.OUT_OF_REACH, _NO_NUMBERS) for x0 in chunk.x0]
 

@@ -17,10 +17,8 @@ _LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "joblib")
 
 def versions() -> dict[str, str]:
     """Return the versions that results may depend on."""
-    from robust_recourse import __version__
-
     return {
-        "robust-recourse": __version__,
+        "robust-recourse": version("robust-recourse"),
         "python": platform.python_version(),
         **{name: version(name) for name in _LIBRARIES},
     }
@@ -29,7 +27,7 @@ def versions() -> dict[str, str]:
 @cache
 def source() -> str:
     """Return a fingerprint of the code that results depend on: all of the package but what shows them."""
-    package = Path(__file__).parents[1]
+    package = Path(__file__).parent
     digest = hashlib.blake2b(digest_size=12)
     for path in sorted(package.rglob("*.py")):
         name = path.relative_to(package).as_posix()
@@ -50,7 +48,7 @@ def commit() -> str | None:
     try:
         # Only a repository that tracks this very file tells anything about it.
         git("ls-files", "--error-unmatch", Path(__file__).name)
-        changed = git("status", "--porcelain", "--", str(here.parent))
+        changed = git("status", "--porcelain", "--", str(here))
         return git("rev-parse", "HEAD") + (" with changes" if changed else "")
     except (OSError, subprocess.SubprocessError):
         return None
