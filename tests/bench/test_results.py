@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from robust_recourse._files import part_key, write_atomically
 from robust_recourse import _provenance as provenance
+from robust_recourse._files import part_key, write_atomically
 from robust_recourse._provenance import source
 from robust_recourse.bench.results import ResultFolder
 
@@ -61,9 +61,8 @@ def test_unknown_formats_and_missing_libraries_raise(tmp_path, monkeypatch):
 
 def test_the_fingerprint_follows_the_code_that_computes_and_not_what_shows(tmp_path, monkeypatch):
     package = tmp_path / "robust_recourse"
-    (package / "bench").mkdir(parents=True)
-    (package / "report").mkdir()
-    monkeypatch.setattr(provenance, "__file__", str(package / "bench" / "provenance.py"))
+    (package / "report").mkdir(parents=True)
+    monkeypatch.setattr(provenance, "__file__", str(package / "_provenance.py"))
     (package / "metrics.py").write_text("a = 1", encoding="utf-8")
     first = source.__wrapped__()
     (package / "report" / "page.py").write_text("b = 1", encoding="utf-8")

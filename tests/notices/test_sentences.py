@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robust_recourse.notices.values import text
 from robust_recourse.notices.notice import Change, Notice
 from robust_recourse.notices.reading import direction
 from robust_recourse.notices.sentences import describe, how
+from robust_recourse.notices.values import text
 
 
 def notice(*changes, before=None, cost=1.0, status="ok", valid=True):

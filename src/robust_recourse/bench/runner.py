@@ -20,10 +20,10 @@ from sklearn.model_selection import StratifiedKFold
 
 from robust_recourse._files import part_key, replacing
 from robust_recourse._progress import track
+from robust_recourse._provenance import commit, source, versions
 from robust_recourse.bench.cases import Case, load_rows, prepare
 from robust_recourse.bench.classifiers import make_classifier
 from robust_recourse.bench.encoding import learn_encoding
-from robust_recourse._provenance import commit, source, versions
 from robust_recourse.bench.results import ResultFolder
 from robust_recourse.bench.spec import METHODS, Configuration, Experiment, SpecError
 from robust_recourse.methods._base import RecourseMethod

@@ -2,18 +2,180 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import Any
 
-import joblib
 import numpy as np
-from joblib import Memory, Parallel, delayed
+from joblib import Memory
 from numpy.typing import ArrayLike
-from sklearn.base import clone
 
-from robust_recourse._progress import track
 from robust_recourse._validation import check_integer, check_real, check_seed
+from robust_recourse.guarantees._choosing import check_counts, check_scenarios
+from robust_recourse.guarantees._future_models import FutureModels
+from robust_recourse.guarantees._model_scenarios import Parameters, Threshold
+from robust_recourse.guarantees._moved_threshold import MovedThreshold
+from robust_recourse.guarantees._recipes import check_recipe, regresses
+from robust_recourse.guarantees._row_scenarios import (
+    Arrival,
+    Bootstrap,
+    Deletion,
+    LabelNoise,
+    Seeds,
+    Temporal,
+    arriving,
+)
+from robust_recourse.guarantees._rows import TrainingData, read_data
+from robust_recourse.guarantees._scenario import Scenario
+from robust_recourse.guarantees._store import open_store
+from robust_recourse.guarantees._training import Drawn, Job, Plan, Present, TrainingError, generator, train
 
-__all__ = ["arrival_models"]
+__all__ = [
+    "Arrival",
+    "Bootstrap",
+    "Deletion",
+    "Drawn",
+    "FutureModels",
+    "LabelNoise",
+    "MovedThreshold",
+    "Parameters",
+    "Scenario",
+    "Seeds",
+    "Temporal",
+    "Threshold",
+    "TrainingError",
+    "arrival_models",
+    "future_models",
+]
+
+
+def future_models(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    scenarios: str | Scenario | Iterable[str | Scenario] = ("bootstrap", "seeds"),
+    *,
+    n_models: int | Mapping[str, int] = 20,
+    start: int = 0,
+    favourable: Any = None,
+    threshold: float | None = None,
+    random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    n_jobs: int | None = None,
+    memory: Memory | str | os.PathLike[str] | None = None,
+) -> FutureModels:
+    """Train the models that may replace the present one.
+
+    Parameters
+    ----------
+    estimator : estimator or callable
+        A scikit-learn style classifier, fitted or not: every model is a fresh copy. Or a function
+        ``refit(X, y, seed)`` that returns a fitted model.
+    X : DataFrame or array_like of shape (n, p)
+        The present training rows. Models get the same kind of table: a frame of pandas or polars, or an array.
+    y : array_like of shape (n,)
+        Their labels, of any kind. They belong to the rows by position, not by index.
+    scenarios : str, Scenario, or list of these
+        What may happen. By name: "bootstrap", "seeds", "deletion", "label noise", "threshold", with their defaults.
+        As objects: :class:`Bootstrap`, :class:`Seeds`, :class:`Deletion`, :class:`LabelNoise`, :class:`Threshold`,
+        :class:`Arrival`, :class:`Temporal`, :class:`Parameters`.
+    n_models : int or mapping
+        Number of models of every scenario; a mapping gives it by the scenario's name.
+    start : int
+        Number of the first model. Models of other numbers are others: with ``start=20`` a second call gives models
+        that a first call for 20 has not seen.
+    favourable, threshold
+        What the present model's decision is, as the recourse methods take it. Only :class:`Threshold` needs it.
+    random_state : int, Generator, RandomState or None
+        Seed.
+    n_jobs : int, optional
+        Number of processes.
+    memory : Memory or path, optional
+        Where trained models are kept, a ``joblib.Memory`` or a folder: a later call with the same data, seed and
+        estimator trains only those that are missing. The files are pickles: use a folder that you trust.
+
+    Returns
+    -------
+    FutureModels
+        The models, scenario by scenario.
+
+    Raises
+    ------
+    TrainingError
+        If a model cannot be trained.
+
+    Notes
+    -----
+    Every model has a seed of its own: all ``random_state`` of the estimator are set, nested ones too; only
+    :class:`Threshold` keeps seeds that there are. A model depends on the data, the seed, the name of its scenario and
+    its number, and on nothing else: not on `n_jobs`, not on the other scenarios, not on what was asked before.
+
+    Every class has rows in every training set. A draw that would lose one is repeated, and it is an error if that does
+    not help.
+
+    A `memory` knows an estimator by its class and parameters, whether it is fitted or not, and a function by its code,
+    what it closes over, and the globals and functions of its module that it uses. Code of other modules is known by
+    name alone: take another folder when that changes. With other versions of this library, of scikit-learn or of what
+    they rest on, models are trained again. What was trained before an interrupt or an error is kept.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 2))
+    >>> y = np.where(X.sum(axis=1) + rng.normal(size=200) > 0, "repaid", "defaulted")
+    >>> scenarios = ["bootstrap", Deletion(0.2), LabelNoise(0.1), Threshold(by=(0.0, 0.2))]
+    >>> models = future_models(LogisticRegression(), X, y, scenarios, favourable="repaid", random_state=0)
+    >>> models[:25]
+    FutureModels(25 models: 20 bootstrap, 5 deletion (share 0.2))
+
+    How many of them would accept somebody who is accepted today, by scenario?
+
+    >>> for name, some in models.by_scenario().items():
+    ...     print(name, sum(model.predict([[0.2, 0.1]])[0] == "repaid" for model in some))
+    bootstrap 19
+    deletion (share 0.2) 20
+    label noise (share 0.1) 20
+    threshold (by 0.0 to 0.2) 11
+    """
+    recipe = check_recipe(estimator)
+    chosen = check_scenarios(scenarios)
+    counts = check_counts(n_models, [scenario.name for scenario in chosen])
+    start = check_integer(start, "start", minimum=0)
+    store = open_store(memory)
+    present = Present(recipe, read_data(X, y, regression=regresses(recipe)), favourable, threshold)
+    prepared = [scenario.prepare(present) for scenario in chosen]
+    seed = check_seed(random_state)
+
+    numbers = [range(start, start + count) for count in counts]
+
+    def stream(scenario: Scenario, *number: int) -> tuple[int, ...]:
+        return seed, _key(scenario.name), *number
+
+    def job(scenario: Scenario, data: TrainingData, plan: Plan, *number: int) -> Job:
+        name = ", model ".join(map(str, (scenario.name, *number)))
+        return Job(name, data, plan, stream(scenario, *number), scenario.reseed)
+
+    jobs = [
+        job(scenario, *parts, *number)
+        for scenario, parts, own in zip(chosen, prepared, numbers, strict=True)
+        for number in ([()] if isinstance(scenario, Threshold) else [(k,) for k in own])
+    ]
+    trained = iter(train(recipe, jobs, n_jobs=n_jobs, store=store))
+    found: list[tuple[Any, str]] = []
+    for scenario, own in zip(chosen, numbers, strict=True):
+        if isinstance(scenario, Threshold):
+            model, _ = next(trained)
+            found += [scenario.moved(model, generator(stream(scenario, k)), present) for k in own]
+        else:
+            found += islice(trained, len(own))
+    return FutureModels(
+        tuple(model for model, _ in found),
+        np.repeat(np.array([scenario.name for scenario in chosen], dtype=object), counts),
+        np.concatenate([np.array(own) for own in numbers]),
+        np.array([note for _, note in found], dtype=object),
+    )
 
 
 def arrival_models(
@@ -59,7 +221,8 @@ def arrival_models(
 
     Notes
     -----
-    The evaluation of the paper: 20 % of the shifted data, 100 models.
+    The evaluation of the paper: 20 % of the shifted data, 100 models, on arrays. :func:`future_models` with
+    :class:`Arrival` does the same with frames, and draws other rows.
     """
     share = check_real(share, "share", minimum=0.0, strict=True, maximum=1.0)
     n_models = check_integer(n_models, "n_models", minimum=1)
@@ -70,28 +233,14 @@ def arrival_models(
             raise ValueError(
                 f"{name} must have one label for each of at least one row, got {len(labels)} for {len(rows)}."
             )
-    n_arriving = max(1, round(share * len(X_new)))
     seed = check_seed(random_state)
-    data = np.concatenate([X, X_new]), np.concatenate([y, y_new])
-    # Hashed here, once: a process that shares an array with others would hash it differently.
-    train = _refit if memory is None else memory.cache(_refit, ignore=["X", "y"])
-    content = "" if memory is None else joblib.hash(data)
-    parallel = Parallel(n_jobs=n_jobs, return_as="generator")
-    models = parallel(
-        delayed(train)(estimator, *data, content, len(X), n_arriving, seed, k, reseed) for k in range(n_models)
-    )
-    return list(track(models, "retraining", n_models))
+    # Without classes: the data of the evaluation are taken as they are drawn.
+    data = TrainingData(np.concatenate([X, X_new]), np.concatenate([y, y_new]), None, np.empty(0, dtype=np.int64))
+    plan = arriving(len(X), len(data), share)
+    jobs = [Job(f"arrival, model {k}", data, plan, (seed, k), "all" if reseed else "none") for k in range(n_models)]
+    return [model for model, _ in train(check_recipe(estimator), jobs, n_jobs=n_jobs, store=open_store(memory))]
 
 
-def _refit(
-    estimator: Any, X: Any, y: Any, _content: str, n_present: int, n_arriving: int, seed: int, k: int, reseed: bool
-) -> Any:
-    """Train the `k`-th future model on the first `n_present` rows and `n_arriving` of the others."""
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(k,)))
-    arrived = n_present + rng.choice(len(X) - n_present, n_arriving, replace=False)
-    model = clone(estimator)
-    if reseed:
-        seeded = sorted(name for name in model.get_params() if name.split("__")[-1] == "random_state")
-        model.set_params(**{name: int(rng.integers(2**31)) for name in seeded})
-    rows = np.concatenate([np.arange(n_present), arrived])
-    return model.fit(X[rows], y[rows])
+def _key(name: str) -> int:
+    """Return the number that stands for a scenario in the keys of its random numbers."""
+    return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest(), "big")

@@ -1,0 +1,154 @@
+"""Configurations of a method, measured on some people and some future models; what is finished is kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import clone
+
+from robust_recourse._files import part_key, write_atomically
+from robust_recourse._provenance import source, versions
+from robust_recourse._typing import FloatArray, IntArray
+from robust_recourse.result.future import Share, judged_together
+
+__all__ = ["Measured", "Study", "take"]
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """What a configuration does for some people.
+
+    Attributes
+    ----------
+    parameters : mapping
+        The configuration.
+    costs : ndarray of shape (n,)
+        Cost of each person's recourse; NaN where there is none.
+    shares : ndarray of shape (n,)
+        Share of the models that accept it; 0 where there is none.
+    answers : ndarray of shape (m,)
+        Share of the people whose recourse each model accepts.
+    n_queries : int
+        Rows that the present model was asked for.
+    """
+
+    parameters: Mapping[str, Any]
+    costs: FloatArray
+    shares: FloatArray
+    answers: FloatArray
+    n_queries: int
+
+    @property
+    def validity(self) -> float:
+        """Mean future validity; who has no recourse counts as not accepted."""
+        return float(self.shares.mean())
+
+    @property
+    def error(self) -> float:
+        """Standard error of the validity, over people and over models."""
+        people, models = (values.var(ddof=1) / len(values) for values in (self.shares, self.answers))
+        return float(np.sqrt(people + models))
+
+    @property
+    def missing(self) -> float:
+        """Share of the people without a recourse."""
+        return float(np.isnan(self.costs).mean())
+
+    @property
+    def cost(self) -> float:
+        """Mean cost; who has no recourse counts with the dearest of the others, so that losing people saves nothing."""
+        known = self.costs[~np.isnan(self.costs)]
+        return float(np.where(np.isnan(self.costs), known.max(), self.costs).mean()) if len(known) else np.inf
+
+    def interval(self, level: float = 0.95) -> Share:
+        """Return the validity with an interval."""
+        return judged_together(self.shares, len(self.answers), level)
+
+
+class Study:
+    """The people and the models on which configurations are measured.
+
+    Parameters
+    ----------
+    method : RecourseMethod
+        The method, with its model and action set.
+    X : table
+        Training rows, to fit it.
+    people : table
+        Refused rows.
+    folder : Path or None
+        Where measurements are kept.
+    facts : str
+        What the measurements depend on, besides what they are called with.
+    n_jobs : int or None
+        Number of processes.
+    """
+
+    def __init__(
+        self, method: Any, X: Any, people: Any, folder: Path | None, facts: str, n_jobs: int | None = None
+    ) -> None:
+        self._method, self._X, self._people, self._n_jobs = method, X, people, n_jobs
+        self._folder = folder
+        self._facts = (versions(), source(), facts)
+        self.work = 0  # recourses that were asked for, also in earlier runs
+
+    def measure(
+        self, configurations: Sequence[Mapping[str, Any]], rows: IntArray, models: Any, name: str
+    ) -> Iterator[Measured]:
+        """Measure configurations on some of the people; `name` tells the models from others.
+
+        What was measured before is read. The others are measured in parallel, and kept by the process that is done.
+        """
+        self.work += len(configurations) * len(rows)
+        people = take(self._people, rows)
+        jobs = (
+            delayed(_measure)(self._method, self._X, people, models, parameters, self._path(parameters, rows, name))
+            for parameters in configurations
+        )
+        yield from Parallel(n_jobs=self._n_jobs, return_as="generator")(jobs)
+
+    def _path(self, parameters: Mapping[str, Any], rows: IntArray, name: str) -> Path | None:
+        if self._folder is None:
+            return None
+        return self._folder / "measured" / f"{part_key(self._facts, dict(parameters), rows.tolist(), name)}.json"
+
+
+def take(table: Any, rows: IntArray) -> Any:
+    """Return rows of a table: a frame of pandas or polars, or an array."""
+    return table.iloc[rows] if hasattr(table, "iloc") else table[rows]
+
+
+def _measure(
+    method: Any, X: Any, people: Any, models: Any, parameters: Mapping[str, Any], path: Path | None
+) -> Measured:
+    known = None if path is None else _read(path)
+    if known is None:
+        found = clone(method).set_params(**parameters).fit(X).explain(people)
+        future = found.future_validity(models)
+        known = {
+            "costs": [None if np.isnan(cost) else float(cost) for cost in found.cost],
+            "shares": future.by_person.tolist(),
+            "answers": future.accepted.mean(axis=0).tolist(),
+            "n_queries": int(found.n_queries.sum()),
+        }
+        if path is not None:
+            write_atomically(path, json.dumps({**known, "digest": joblib.hash(known)}))
+    costs, shares, answers = (np.array(known[part], dtype=float) for part in ("costs", "shares", "answers"))
+    return Measured(parameters, costs, shares, answers, known["n_queries"])
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    """Return what is kept; None if it is not there, or damaged."""
+    try:
+        known: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        digest = known.pop("digest")
+    except (OSError, ValueError, KeyError, AttributeError):
+        return None
+    return known if digest == joblib.hash(known) else None
