@@ -9,7 +9,7 @@ TORCH ?=
 # One thread: benchmarks are ratios, and small matrices are faster without threads.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help setup demo test reproduce bench lint docs clean
+.PHONY: help setup demo test reproduce bench promises lint docs clean
 
 help:  ## Show what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -33,6 +33,9 @@ reproduce: $(READY)  ## Run the paper's evaluation, quick profile; writes reprod
 
 bench: $(READY)  ## Measure speed, as ratios within one run
 	$(ONE_THREAD) $(BIN)/python benchmarks/run.py
+
+promises: $(READY)  ## Measure what tuning and certificates are worth on the data sets, some minutes
+	$(ONE_THREAD) $(BIN)/python benchmarks/promises.py
 
 lint: $(READY)  ## Check style, types and layers
 	$(BIN)/ruff check

@@ -20,7 +20,15 @@ COMMAND = re.compile(r"\$ robust-recourse((?:.*\\\n)*.*\n)")
 
 @pytest.mark.parametrize(
     "page",
-    ["README.md", "CONTRIBUTING.md", "docs/index.md", "docs/tutorial.md", "docs/tables.md", "docs/experiments.md"],
+    [
+        "README.md",
+        "CONTRIBUTING.md",
+        "docs/index.md",
+        "docs/tutorial.md",
+        "docs/tables.md",
+        "docs/experiments.md",
+        "docs/guarantees.md",
+    ],
 )
 def test_every_example_runs_and_prints_what_it_says(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

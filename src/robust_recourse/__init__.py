@@ -1,12 +1,16 @@
 """Algorithmic recourse that survives the next model."""
 
 from robust_recourse.actions import ActionSet
+from robust_recourse.guarantees.audit import audit
+from robust_recourse.guarantees.certificate import certify
+from robust_recourse.guarantees.shift import future_models
+from robust_recourse.guarantees.tuning import tune
 from robust_recourse.methods.bayesian import BayesianRecourse, RobustBayesianRecourse
 from robust_recourse.methods.nearest import NearestAccepted
 from robust_recourse.methods.roar import ROAR
 from robust_recourse.methods.wachter import Wachter
 from robust_recourse.models.predictor import ModelError
-from robust_recourse.result import Recourse, Recourses, Status
+from robust_recourse.result import FutureValidity, Recourse, Recourses, Status
 from robust_recourse.saving import UntrustedModelError, load, save
 
 __version__ = "0.1.0"
@@ -15,6 +19,7 @@ __all__ = [
     "ROAR",
     "ActionSet",
     "BayesianRecourse",
+    "FutureValidity",
     "ModelError",
     "NearestAccepted",
     "Recourse",
@@ -24,6 +29,10 @@ __all__ = [
     "UntrustedModelError",
     "Wachter",
     "__version__",
+    "audit",
+    "certify",
+    "future_models",
     "load",
     "save",
+    "tune",
 ]

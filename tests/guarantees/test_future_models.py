@@ -474,6 +474,7 @@ def test_a_memory_trains_what_is_missing(counting, tmp_path):
         {"y": 1 - Y},
         {"scenarios": Deletion(0.2)},
         {"scenarios": Deletion(label="other")},
+        {"scenarios": Deletion(0.2, label="deletion")},
         {"estimator": {"random_state": 3}},
     ],
     ids=lambda change: next(iter(change)),

@@ -66,13 +66,13 @@ class People:
     def estimates(self, level: float) -> dict[str, Estimate]:
         """Return all measures with intervals; that of the models is not among them if there are none."""
         cost = self.cost[np.isfinite(self.cost)]
-        centres = (np.median(cost), np.mean(cost)) if len(cost) else (np.nan, np.nan)
+        centres = (float(np.median(cost)), float(np.mean(cost))) if len(cost) else (np.nan, np.nan)
         ends = (median_interval(cost, level), mean_interval(cost, level))
         shares = {"no_recourse": np.isnan(self.cost).astype(float), "current_validity": self.valid.astype(float)}
         if self.accepted is not None:
             shares["future_validity"] = self.accepted.mean(axis=1)
         costs = {
-            name: Estimate(float(centre), max(low, 0.0), high)
+            name: Estimate(centre, max(low, 0.0), high)
             for name, centre, (low, high) in zip(COSTS, centres, ends, strict=True)
         }
         return {**{name: _share(values, level) for name, values in shares.items()}, **costs}

@@ -14,7 +14,7 @@ from robust_recourse.guarantees._study import Measured, Study
 
 __all__ = ["Dial", "halve", "planned"]
 
-_KEPT = (12, 5, 3)  # families on every rung
+_KEPT = (5, 3)  # families on every rung but the first, which has all
 _STEPS = (2, 2, 2)  # strengths that are tried on every rung
 _PEOPLE = (0.3, 0.6, 1.0)  # part of the people on every rung
 _FEWEST = 8  # people on a rung
@@ -92,7 +92,7 @@ class Dial:
 
 def planned(n_families: int) -> int:
     """How many measurements there are at most."""
-    return sum(min(kept, n_families) * steps for kept, steps in zip(_KEPT, _STEPS, strict=True))
+    return sum(min(kept, n_families) * steps for kept, steps in zip((n_families, *_KEPT), _STEPS, strict=True))
 
 
 def halve(
@@ -119,7 +119,7 @@ def halve(
     models : FutureModels
         The models to choose with.
     target, margin : float
-        Future validity to reach, and by how many standard errors on the last rung.
+        Future validity to reach, and by how many standard errors on a rung with all people.
 
     Yields
     ------
@@ -128,14 +128,13 @@ def halve(
     """
     dials: list[Dial] = []
     rung: list[Dial] = [Dial(family, target) for family in families]
-    for kept, steps, part in zip(_KEPT, _STEPS, _PEOPLE, strict=True):
-        last = part == _PEOPLE[-1]
+    for kept, steps, part in zip((len(rung), *_KEPT), _STEPS, _PEOPLE, strict=True):
+        some = rows[: max(round(part * len(rows)), min(_FEWEST, len(rows)))]
         rung = [
-            Dial(dial.family, target, margin if last else 0.0, hint=dial.guess() if dials else None)
+            Dial(dial.family, target, margin if len(some) == len(rows) else 0.0, hint=dial.guess() if dials else None)
             for dial in (_best(rung, kept) if dials else rung)
         ]
         dials = [*dials, *rung]
-        some = rows[: max(round(part * len(rows)), min(_FEWEST, len(rows)))]
         for _ in range(steps):
             yield from _step(study, rung, lengths, some, models, dials)
 

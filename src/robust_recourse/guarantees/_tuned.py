@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -70,7 +71,8 @@ class Tuning:
     scenarios : tuple of str
         What happened to the models.
     checks : DataFrame
-        All configurations that were checked, in order.
+        All configurations that were checked, in order. The last measurement counts: after several checks it is
+        another one of the best, with new models.
     tried : DataFrame
         All configurations that were measured to choose, with the number of people each was measured on.
     frontier : DataFrame
@@ -110,7 +112,7 @@ class Tuning:
         work: int,
     ) -> Self:
         """Put together what a search found."""
-        best = max(checks, key=lambda found: (found.validity >= target, found.validity, -found.cost))
+        best = checks[-1]
         tried = pd.concat(
             [_lines(dial.tried.values(), dial.family.mode) for dial in dials if dial.tried], ignore_index=True
         )
@@ -144,11 +146,13 @@ class Tuning:
 
     def to_toml(self, path: str | os.PathLike[str]) -> None:
         """Write the configuration, and what was measured, to a small file."""
+        if self.method not in _NAMES:
+            raise TypeError(f"The command line has no {self.method}: a file is for one of {', '.join(_NAMES)}.")
         share, low, high = (f"{value:.4g}" for value in self.future_validity)
         text = _FILE.format(
             name=_NAMES[self.method],
             parameters="\n".join(
-                f"{key} = {str(value).lower()}" for key, value in self.parameters.items() if value is not None
+                f"{key} = {_toml(value)}" for key, value in self.parameters.items() if value is not None
             ),
             target=self.target,
             reached=str(self.reached).lower(),
@@ -159,7 +163,7 @@ class Tuning:
             missing=f"{self.without_recourse:.4g}",
             people=self.n_people,
             models=self.n_models,
-            scenarios=", ".join(f'"{name}"' for name in self.scenarios),
+            scenarios=", ".join(map(_toml, self.scenarios)),
             seed=self.seed,
         )
         write_atomically(Path(path), text)
@@ -184,6 +188,11 @@ class Tuning:
     def _repr_html_(self) -> str:
         table = self.frontier.to_html(index=False, float_format=lambda value: f"{value:.4g}", na_rep="")
         return f"<div><p><b>{html.escape(self.summary)}</b></p>{table}</div>"
+
+
+def _toml(value: Any) -> str:
+    # Text, finite numbers and booleans are written as in JSON.
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _lines(measured: Any, mode: str | None = None) -> pd.DataFrame:

@@ -19,7 +19,7 @@ from robust_recourse._validation import check_integer, check_real, check_seed
 from robust_recourse.guarantees._families import FAMILIES, Family, Lengths
 from robust_recourse.guarantees._fingerprint import fingerprint
 from robust_recourse.guarantees._halving import Dial, halve, planned
-from robust_recourse.guarantees._recipes import check_recipe
+from robust_recourse.guarantees._recipes import check_recipe, fitted
 from robust_recourse.guarantees._study import Measured, Study, take
 from robust_recourse.guarantees._tuned import Tuning
 from robust_recourse.guarantees.shift import FutureModels, Scenario, future_models
@@ -56,7 +56,7 @@ def tune(
     Half of the people, and some future models, choose: many configurations are measured on few people, the best on
     more (successive halving). The one that is chosen is then measured on the other half of the people and on models
     that were trained for that purpose. If it falls short there, a stronger one is chosen and checked, with new models
-    again.
+    again; the best of those is measured once more, with models that had no part in calling it the best.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def tune(
     n_people : int
         How many of them are used, at most: half to choose, half to check.
     folder : path, optional
-        Where models and measurements are kept: a call that was interrupted continues there.
+        Where models and measurements are kept: a call that was interrupted continues there, if it has the same seed.
     random_state : int, Generator, RandomState or None
         Seed of everything.
     n_jobs : int, optional
@@ -95,7 +95,7 @@ def tune(
     -----
     The measured validity is one of people and models that did not choose the configuration. It is about the
     scenarios that were named, and no others. If a first choice fails its check, the check has told which way to go; the
-    models of the next check are new, the people are not.
+    models of the next check, and of the last measurement, are new, the people are not.
 
     Examples
     --------
@@ -137,7 +137,8 @@ def tune(
 
     order = np.random.default_rng(seed).permutation(len(refused))[:n_people]
     halves = order[: len(order) // 2], order[len(order) // 2 :]
-    study = Study(method, X, refused, store, _facts(method, X, y, refused, recipe, chosen, n_models, seed), n_jobs)
+    facts = "" if store is None else _facts(method, X, y, refused, recipe, chosen, n_models, seed)
+    study = Study(method, X, refused, store, facts, n_jobs)
     search = _Search(study, _lengths(method, X), halves, target)
     first = models(0)
     for _ in track(search.choose(first), "tuning", planned(len(FAMILIES))):
@@ -170,7 +171,11 @@ class _Search:
             yield
 
     def check(self, models: FutureModels, fresh: Callable[[int], FutureModels]) -> list[Measured]:
-        """Measure the choice on the other people and new models, and stronger ones as long as that falls short."""
+        """Measure the choice on the other people and new models, and stronger ones as long as that falls short.
+
+        What counts is the last measurement. After several checks it is another one of the best: the best of several
+        numbers is too good a number.
+        """
         n = len(self._people)
         last = [dial for dial in self.dials if any(len(found.costs) == n for found in dial.tried.values())]
         checks: list[Measured] = []
@@ -185,6 +190,10 @@ class _Search:
             for dial in last:
                 dial.target += lacking
             self._strengthen(last, models)
+        if len(checks) > 1:
+            best = max(checks, key=lambda found: (found.validity, -found.cost))
+            number = len(checks) + 1
+            checks += self._study.measure([best.parameters], self._others, fresh(number), f"check {number}")
         return checks
 
     def _strengthen(self, dials: list[Dial], models: FutureModels) -> None:
@@ -199,14 +208,18 @@ class _Search:
 def _choice(dials: list[Dial], known: list[Mapping[str, Any]]) -> Measured | None:
     """Return the cheapest configuration that is good enough; if none is, the one with the highest validity.
 
-    Those that are `known` to fall short are left out; None if no other is left.
+    Those that are `known` to fall short are left out; None if no other is left. Of several with the same validity, the
+    cheapest is returned that costs more than these.
     """
     every = [(dial.reaches(found), found) for dial in dials for found in dial.tried.values()]
     left = [(good, found) for good, found in every if found.parameters not in known]
     good = [found for good, found in left if good]
     if good:
         return min(good, key=lambda found: found.cost)
-    return max((found for _, found in left), key=lambda found: found.validity, default=None)
+    dearest = max((found.cost for _, found in every if found.parameters in known), default=-np.inf)
+    highest = max((found.validity for _, found in left), default=0.0)
+    best = [found for _, found in left if found.validity == highest]
+    return min(best, key=lambda found: (found.cost <= dearest, found.cost), default=None)
 
 
 def _nominal(family: Family) -> Family:
@@ -231,8 +244,7 @@ def _present(method: Any, X: Any, y: Any, estimator: Any, seed: int) -> tuple[An
         settings["target_future_validity"] = None
     method = clone(method).set_params(**settings)
     if method.model is None:
-        trained = clone(recipe).fit(X, y) if hasattr(recipe, "fit") else recipe(X, y, seed)
-        method.set_params(model=trained)
+        method.set_params(model=fitted(recipe, X, y, {}, np.random.default_rng(seed), "missing"))
     return method, recipe
 
 
