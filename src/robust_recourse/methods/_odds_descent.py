@@ -157,7 +157,12 @@ def descend(problem: Problem, solver: Solver, scales_of: Callable[[float], Scale
 
 
 def minimise_odds(
-    problem: Problem, group: IntArray, solver: Solver, scales: Scales, starts: Sequence[FloatArray] = ()
+    problem: Problem,
+    group: IntArray,
+    solver: Solver,
+    scales: Scales,
+    starts: Sequence[FloatArray] = (),
+    max_evaluations: int = _EVALUATIONS,
 ) -> Descent:
     """Descend from the boundary point or, where that has better odds, from a jump towards the accepted samples.
 
@@ -200,7 +205,7 @@ def minimise_odds(
             ends, _, done, *_ = minimise(rounded, lambda y, rows: projection(y, twice[rows]), ends, length=scales.sigma)
         for end, settled in zip(np.split(ends, 2), np.split(done, 2), strict=True):
             smooth = np.where(offer(end), settled, smooth)
-    most = _POLISHING if kinked else _EVALUATIONS
+    most = _POLISHING if kinked else max_evaluations
     last = minimise(objective, projection, x, length=scales.sigma, first=odds, max_evaluations=most)
     return Descent(
         last.x,

@@ -38,6 +38,7 @@ __all__ = ["keep_promise"]
 _PRECISION = 2e-3  # of the budget, relative
 _GROWTHS = 5  # doublings of the budget beyond the boundary point, from the one that crosses the neighbourhood
 _RESTARTS = 3  # from other samples, as long as that helps
+_EVALUATIONS = 30  # of the odds in a descent: the next one goes on from its end
 _STALLED = 1e-9  # in the logarithm of the odds
 
 _KEPT = "The cheapest point that was found with worst-case odds of at most the promised {:g}."
@@ -210,7 +211,8 @@ class _Search:
         limited, which = self._limited(rows, budget), self._group[rows]
         projection, every = limited.projection(which), np.arange(len(rows))
         starts = [self._below[rows], self._above[rows]] if start is None else [start]
-        found = minimise_odds(limited, which, self._solver, self._scales, [projection(s, every) for s in starts])
+        feasible = [projection(points, every) for points in starts]
+        found = minimise_odds(limited, which, self._solver, self._scales, feasible, _EVALUATIONS)
         kept = self._judge(found.x, rows, budget)
         for ends, part in ((self._above, kept), (self._below, ~kept)):
             ends[rows[part]] = found.x[part]
