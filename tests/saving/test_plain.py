@@ -126,6 +126,26 @@ def test_names_of_columns_come_back(index):
     assert_same_index(again(index), index)
 
 
+def test_tables_come_back():
+    table = pd.DataFrame(
+        {
+            "mode": ["odds", "budget", "odds"],
+            "odds": np.array([0.1, None, float("nan")], dtype=object),
+            "cost": [0.1 + 0.2, np.inf, np.nan],
+            "axes": [True, False, True],
+            "people": [1, 2, 3],
+            "kind": pd.Categorical(["a", None, "b"]),
+        },
+        index=pd.Index([4, 2, 2], name="n"),
+    )
+    for frame in (table, table.iloc[:0], table[["cost", "cost"]]):
+        back = again(frame)
+        pd.testing.assert_frame_equal(back, frame, check_exact=True)
+        assert repr(back) == repr(frame)
+    # None and NaN are not the same.
+    assert [value is None for value in again(table)["odds"]] == [False, True, False]
+
+
 DTYPES = [
     *(
         np.dtype(name)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from robust_recourse import __version__
-from robust_recourse.cli import _actions, _datasets, _demo, _experiments, _explain
+from robust_recourse.cli import _actions, _datasets, _demo, _experiments, _explain, _tune
 from robust_recourse.cli._options import positive_integer
 
 __all__ = ["main", "positive_integer"]
@@ -16,8 +16,8 @@ __all__ = ["main", "positive_integer"]
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code.
 
-    It is 0 if all went well, 2 for input that cannot be used, with one line on standard error that says why, and 130
-    after an interruption from the keyboard.
+    It is 0 if all went well, 1 if a target that was asked for strictly is out of reach, 2 for input that cannot be
+    used, with one line on standard error that says why, and 130 after an interruption from the keyboard.
     """
     arguments = _parser().parse_args(argv)
     try:
@@ -41,6 +41,6 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="robust-recourse", description="Recourse that survives the next model.")
     parser.add_argument("--version", action="version", version=f"robust-recourse {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for command in (_actions, _explain, _demo, _datasets, _experiments):
+    for command in (_actions, _explain, _tune, _demo, _datasets, _experiments):
         command.add_to(commands)
     return parser

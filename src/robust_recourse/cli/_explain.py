@@ -10,9 +10,18 @@ import pandas as pd
 
 from robust_recourse._files import replacing
 from robust_recourse.cli._batches import Kept, explain_all
-from robust_recourse.cli._methods import METHODS, fingerprint, fitted, parameters_of
-from robust_recourse.cli._options import blaming, need_file, need_folder, positive_integer, positive_number
+from robust_recourse.cli._methods import add_max_changes, add_set, fingerprint, fitted
+from robust_recourse.cli._model import add_decision, read_file
+from robust_recourse.cli._options import (
+    add_running,
+    blaming,
+    need_folder,
+    need_other_file,
+    positive_integer,
+    positive_number,
+)
 from robust_recourse.cli._printing import print_line, print_table
+from robust_recourse.cli._settings import METHODS, chosen
 from robust_recourse.cli._tables import add_reading, need_table, read_people, read_training, write_table
 from robust_recourse.models.predictor import ModelError
 from robust_recourse.result import Recourses
@@ -55,66 +64,41 @@ def add_to(commands: Commands) -> None:
     more = parser.add_argument_group("more results")
     more.add_argument("--html", type=Path, metavar="FOLDER", help="write a notice for each person, and a summary")
     more.add_argument("--json", type=Path, metavar="FILE", help="write everything as one JSON document")
-    _add_decision(parser)
+    add_decision(parser)
     _add_search(parser)
     add_reading(parser)
     parser.set_defaults(run=_run)
 
 
-def _add_decision(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("the model's decision")
-    group.add_argument(
-        "--favourable",
-        metavar="CLASS",
-        help="the class that people want (default: 1 of the classes 0 and 1); of scores, above or below the threshold",
-    )
-    group.add_argument(
-        "--threshold", type=float, metavar="NUMBER", help="least probability, or last score, that is accepted"
-    )
-    group.add_argument(
-        "--trust",
-        action="append",
-        default=[],
-        metavar="TYPE",
-        help="a type that a .skops file may hold besides those that skops trusts; may be given several times",
-    )
-    group.add_argument(
-        "--trust-pickle", action="store_true", help="read a pickle, which runs whatever code is in the file"
-    )
-
-
 def _add_search(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("the search")
-    group.add_argument("--method", choices=METHODS, default="robust", help="how to search (default: %(default)s)")
+    group.add_argument("--method", choices=METHODS, help="how to search (default: robust, or that of --settings)")
     group.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="a parameter of the method, such as delta_plus=0.5; VALUE is TOML; may be given several times",
+        "--settings",
+        type=Path,
+        metavar="FILE",
+        help="method and parameters, as 'robust-recourse tune' writes them for a promised future validity",
     )
+    add_set(group, "a parameter of the method, such as delta_plus=0.5, also in place of one of --settings")
     group.add_argument(
         "--n-recourses", type=positive_integer, default=1, metavar="N", help="recourses for a person (default: 1)"
     )
-    group.add_argument(
-        "--max-changes", type=positive_integer, metavar="N", help="columns that may change together, for all people"
-    )
+    add_max_changes(group)
     group.add_argument(
         "--time-limit",
         type=positive_number,
         metavar="SECONDS",
         help="stop after so long; people are explained in order, and those who are left have a status that says so",
     )
-    group.add_argument("--seed", type=int, default=0, help="seed of everything random (default: %(default)s)")
-    group.add_argument("--jobs", type=int, default=1, metavar="N", help="processes, -1 for all cores (default: 1)")
+    add_running(group)
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    parameters = parameters_of(arguments.method, arguments.set)
+    arguments.method, parameters = chosen(arguments.method, arguments.settings, arguments.set)
     _check_files(arguments)
     train = read_training(arguments.train, arguments)
     people = read_people(arguments.refused, arguments, train)
-    method = fitted(arguments, parameters, train)
+    method = fitted(arguments, parameters, train, read_file(arguments))
     with blaming(arguments.refused):
         method.schema_.read(people, "the table")
     kept = Kept(arguments.out.with_name(f"{arguments.out.name}.{fingerprint(arguments, parameters)}.partial"))
@@ -134,14 +118,10 @@ def _check_files(arguments: argparse.Namespace) -> None:
     """Fail before all work for what can be told from names and folders."""
     for path in (arguments.train, arguments.refused, arguments.out):
         need_table(path)
-    inputs = {getattr(arguments, name).resolve() for name in ("model", "train", "refused", "actions")}
-    for option in ("out", "json"):
-        path = getattr(arguments, option)
-        if path is not None and path.resolve() in inputs:
-            raise ValueError(f"--{option} {path} would replace a file that is read. Name another one.")
-    need_file(arguments.out)
+    inputs = [getattr(arguments, name) for name in ("model", "train", "refused", "actions", "settings")]
+    need_other_file("--out", arguments.out, inputs)
     if arguments.json is not None:
-        need_file(arguments.json)
+        need_other_file("--json", arguments.json, inputs)
         if arguments.json.resolve() == arguments.out.resolve():
             raise ValueError(f"--json {arguments.json} is the file of --out, too. Name another one.")
     if arguments.html is not None:

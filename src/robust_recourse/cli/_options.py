@@ -6,7 +6,7 @@ import argparse
 import math
 import tempfile
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,14 +17,49 @@ from robust_recourse.models.predictor import ModelError
 if TYPE_CHECKING:
     Commands: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]
 
-__all__ = ["blaming", "need_file", "need_folder", "need_report", "overrides", "positive_integer", "positive_number"]
+__all__ = [
+    "add_running",
+    "at_least",
+    "blaming",
+    "need_file",
+    "need_folder",
+    "need_other_file",
+    "need_report",
+    "overrides",
+    "positive_integer",
+    "positive_number",
+    "share",
+]
+
+
+def add_running(group: argparse._ArgumentGroup) -> None:
+    """Add the options of everything that is random and takes long."""
+    group.add_argument("--seed", type=at_least(0), default=0, help="seed of everything random (default: %(default)s)")
+    group.add_argument("--jobs", type=int, default=1, metavar="N", help="processes, -1 for all cores (default: 1)")
+
+
+def at_least(least: int) -> Callable[[str], int]:
+    """Return what reads an integer that is not smaller."""
+
+    def integer(text: str) -> int:
+        value = int(text)
+        if value < least:
+            raise argparse.ArgumentTypeError(f"must be at least {least}, got {value}")
+        return value
+
+    return integer
 
 
 def positive_integer(text: str) -> int:
     """Read a number of things."""
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1, got {value}")
+    return at_least(1)(text)
+
+
+def share(text: str) -> float:
+    """Read a part of a whole."""
+    value = float(text)
+    if not 0.0 < value <= 1.0:
+        raise argparse.ArgumentTypeError(f"must be above 0 and at most 1, such as 0.95, got {text}")
     return value
 
 
@@ -55,6 +90,13 @@ def need_file(out: Path) -> None:
     if out.is_dir():
         raise ValueError(f"{out} is a folder: name a file in it.")
     need_folder(out.parent)
+
+
+def need_other_file(option: str, path: Path, inputs: Iterable[Path | None]) -> None:
+    """Fail before the long work if a file cannot be written, or would replace one that is read."""
+    if path.resolve() in {known.resolve() for known in inputs if known is not None}:
+        raise ValueError(f"{option} {path} would replace a file that is read. Name another one.")
+    need_file(path)
 
 
 def overrides(pairs: Sequence[str]) -> dict[str, Any]:

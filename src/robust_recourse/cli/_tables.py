@@ -13,7 +13,19 @@ from pandas.api import types
 from robust_recourse._files import replacing
 from robust_recourse.cli._csv import line_of, read_csv
 
-__all__ = ["add_reading", "need_table", "read_people", "read_training", "write_table"]
+__all__ = [
+    "add_reading",
+    "aligned",
+    "features",
+    "is_text",
+    "listed",
+    "need_table",
+    "place",
+    "read_people",
+    "read_table",
+    "read_training",
+    "write_table",
+]
 
 _SUFFIXES = (".csv", ".parquet")
 
@@ -52,10 +64,14 @@ def _sign(text: str) -> str:
 
 def read_training(path: Path, arguments: argparse.Namespace) -> pd.DataFrame:
     """Read training rows, without labels and names of people."""
-    frame = _read(path, arguments, texts=())
+    return features(read_table(path, arguments), path, arguments)
+
+
+def features(frame: pd.DataFrame, path: Path, arguments: argparse.Namespace) -> pd.DataFrame:
+    """Return the columns of training rows that the model gets: all but labels and names of people."""
     for column in arguments.label:
         if column not in frame.columns:
-            raise ValueError(f"--label {column}: {path} has no such column; it has {_listed(frame.columns)}.")
+            raise ValueError(f"--label {column}: {path} has no such column; it has {listed(frame.columns)}.")
     if arguments.id in arguments.label:
         raise ValueError(f"--id {arguments.id}: this column is a --label already.")
     frame = frame.drop(columns=[c for c in (*arguments.label, arguments.id) if c in frame.columns])
@@ -66,20 +82,25 @@ def read_training(path: Path, arguments: argparse.Namespace) -> pd.DataFrame:
 
 def read_people(path: Path, arguments: argparse.Namespace, train: pd.DataFrame) -> pd.DataFrame:
     """Read rows to explain; they have the columns of the training rows, and are named by the column of --id."""
-    texts = {column for column in train.columns if _is_text(train[column])}
-    frame = _read(path, arguments, texts=texts | {arguments.id})
+    texts = {column for column in train.columns if is_text(train[column])}
+    frame = read_table(path, arguments, texts=texts | {arguments.id})
     if arguments.id is not None:
         frame = _named(frame, path, arguments.id)
+    return aligned(frame, path, arguments, train)
+
+
+def aligned(frame: pd.DataFrame, path: Path, arguments: argparse.Namespace, train: pd.DataFrame) -> pd.DataFrame:
+    """Return rows without labels; they must have the columns of the training rows, with numbers where these have."""
     frame = frame.drop(columns=[c for c in arguments.label if c in frame.columns])
     lacking, unknown = train.columns.difference(frame.columns), frame.columns.difference(train.columns)
     if len(lacking):
         raise ValueError(
-            f"{path} lacks columns of {arguments.train}: {_listed(lacking)}. Add them, or name what the model does not "
+            f"{path} lacks columns of {arguments.train}: {listed(lacking)}. Add them, or name what the model does not "
             "get with --label."
         )
     if len(unknown):
         raise ValueError(
-            f"{path} has columns that {arguments.train} has not: {_listed(unknown)}. Remove them, or name them with "
+            f"{path} has columns that {arguments.train} has not: {listed(unknown)}. Remove them, or name them with "
             "--id or --label."
         )
     for column in train.columns:
@@ -106,7 +127,8 @@ def write_table(frame: pd.DataFrame, path: Path, separator: str) -> None:
             frame.to_parquet(written, index=False)
 
 
-def _read(path: Path, arguments: argparse.Namespace, texts: Collection[str]) -> pd.DataFrame:
+def read_table(path: Path, arguments: argparse.Namespace, texts: Collection[str] = ()) -> pd.DataFrame:
+    """Read a table as it is; the columns of `texts` hold text, also where all of it looks like numbers."""
     need_table(path)
     with path.open("rb"):  # a file that is not there fails here, for all kinds alike
         pass
@@ -119,7 +141,7 @@ def _read(path: Path, arguments: argparse.Namespace, texts: Collection[str]) -> 
     if any(name is not None for name in frame.index.names):
         frame = frame.reset_index()
     if not all(isinstance(name, str) for name in frame.columns) or not frame.columns.is_unique:
-        raise ValueError(f"{path}: the names of columns must be texts, each another, got {_listed(frame.columns)}.")
+        raise ValueError(f"{path}: the names of columns must be texts, each another, got {listed(frame.columns)}.")
     if not len(frame):
         raise ValueError(f"{path} has no rows.")
     return frame
@@ -127,7 +149,7 @@ def _read(path: Path, arguments: argparse.Namespace, texts: Collection[str]) -> 
 
 def _named(frame: pd.DataFrame, path: Path, column: str) -> pd.DataFrame:
     if column not in frame.columns:
-        raise ValueError(f"--id {column}: {path} has no such column; it has {_listed(frame.columns)}.")
+        raise ValueError(f"--id {column}: {path} has no such column; it has {listed(frame.columns)}.")
     names = frame[column]
     if names.isna().any():
         raise ValueError(f"--id {column}: {path} has a row without a name, row {int(names.isna().argmax())}.")
@@ -136,7 +158,8 @@ def _named(frame: pd.DataFrame, path: Path, column: str) -> pd.DataFrame:
     return frame.set_index(column)
 
 
-def _is_text(series: pd.Series) -> bool:
+def is_text(series: pd.Series) -> bool:
+    """Whether a column holds text and nothing else."""
     values = series.cat.categories if isinstance(series.dtype, pd.CategoricalDtype) else series
     return types.infer_dtype(values, skipna=True) == "string"
 
@@ -149,13 +172,18 @@ def _check_numbers(series: pd.Series, path: Path, arguments: argparse.Namespace)
     if not wrong.any():
         return
     position = int(wrong.argmax())
-    csv = path.suffix.lower() == ".csv"
-    where = f"line {line_of(path, arguments.separator, position)}" if csv else f"row {position}"
     raise ValueError(
-        f"{path}, {where}: {series.iloc[position]!r} in column {series.name!r} is no number, as those of "
-        f"{arguments.train} are. Correct it, or say with --missing what stands for a missing value."
+        f"{place(path, arguments, position)}: {series.iloc[position]!r} in column {series.name!r} is no number, as "
+        f"those of {arguments.train} are. Correct it, or say with --missing what stands for a missing value."
     )
 
 
-def _listed(columns: pd.Index) -> str:
+def place(path: Path, arguments: argparse.Namespace, position: int) -> str:
+    """Name a row, counted from 0, by its line if there are lines."""
+    csv = path.suffix.lower() == ".csv"
+    return f"{path}, {f'line {line_of(path, arguments.separator, position)}' if csv else f'row {position}'}"
+
+
+def listed(columns: pd.Index) -> str:
+    """Name columns in a sentence."""
     return ", ".join(repr(column) for column in columns)

@@ -20,6 +20,8 @@ from robust_recourse.result.future import Share, judged_together
 
 __all__ = ["Measured", "Study", "take"]
 
+_EXACT = 12  # digits of a validity: 18 of 20 are 0.9, and not a bit less
+
 
 @dataclass(frozen=True, eq=False)
 class Measured:
@@ -48,7 +50,7 @@ class Measured:
     @property
     def validity(self) -> float:
         """Mean future validity; who has no recourse counts as not accepted."""
-        return float(self.shares.mean())
+        return round(float(self.shares.mean()), _EXACT)
 
     @property
     def error(self) -> float:
@@ -63,13 +65,13 @@ class Measured:
 
     @property
     def cost(self) -> float:
-        """Mean cost; who has no recourse counts with the dearest of the others, so that losing people saves nothing."""
+        """Mean cost; who has no recourse counts with the dearest of the others, so that losing people saves little."""
         known = self.costs[~np.isnan(self.costs)]
         return float(np.where(np.isnan(self.costs), known.max(), self.costs).mean()) if len(known) else np.inf
 
     def interval(self, level: float = 0.95) -> Share:
         """Return the validity with an interval."""
-        return judged_together(self.shares, len(self.answers), level)
+        return judged_together(self.shares, len(self.answers), level)._replace(share=self.validity)
 
 
 class Study:
@@ -149,6 +151,6 @@ def _read(path: Path) -> dict[str, Any] | None:
     try:
         known: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         digest = known.pop("digest")
-    except (OSError, ValueError, KeyError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
     return known if digest == joblib.hash(known) else None

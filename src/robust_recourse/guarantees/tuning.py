@@ -188,7 +188,8 @@ class _Search:
             if lacking <= 0.0 or number == _CHECKS:
                 break
             for dial in last:
-                dial.target += lacking
+                # What falls short here must no longer be good enough there.
+                dial.target = max(dial.target, choice.validity - dial.margin * choice.error) + lacking
             self._strengthen(last, models)
         if len(checks) > 1:
             best = max(checks, key=lambda found: (found.validity, -found.cost))
@@ -279,7 +280,13 @@ def _facts(method: Any, *others: Any) -> str:
     named = {
         name: vars(value) if name == "actions" and value is not None else value for name, value in parameters.items()
     }
-    return part_key([_identity(value) for value in (type(method).__name__, *sorted(named.items()), *others)])
+    try:
+        return part_key([_identity(value) for value in (type(method).__name__, *sorted(named.items()), *others)])
+    except Exception as error:  # of pickling, where anything may be raised
+        raise TypeError(
+            f"folder cannot tell models apart of which a part cannot be pickled: {error}. Leave folder out, or "
+            "define such functions in a module."
+        ) from error
 
 
 def _identity(value: Any) -> str:

@@ -185,12 +185,13 @@ class RobustBayesianRecourse(PosteriorMethod):
         UserWarning
             If the target is out of reach: the best configuration that was found is used.
         """
-        for name in ("tuned_", "tuning_"):
-            if hasattr(self, name):
-                delattr(self, name)
         if self.target_future_validity is None:
+            for name in ("tuned_", "tuning_"):
+                self.__dict__.pop(name, None)
             return super().fit(X)
         self._check_parameters()
+        if self.model is None:
+            raise ValueError("model is missing: recourses are about a fitted model. Train one, and give it.")
         if y is None:
             raise ValueError("y is missing: with target_future_validity the model is retrained, which needs labels.")
         tuning = tune(

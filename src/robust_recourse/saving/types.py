@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import pandas_dtype
 
-from robust_recourse.saving.plain import Kind
+from robust_recourse.saving.plain import Kind, exactly
 
 __all__ = ["TYPES"]
 
@@ -33,6 +33,28 @@ def _unpack_index(packed: dict[str, Any]) -> Any:
 
 def _same_index(back: pd.Index, index: pd.Index) -> bool:
     return type(back) is type(index) and back.dtype == index.dtype and back.names == index.names and back.equals(index)
+
+
+def _pack_frame(frame: pd.DataFrame) -> dict[str, Any]:
+    columns = [frame.iloc[:, k] for k in range(frame.shape[1])]
+    return {
+        "index": frame.index,
+        "names": frame.columns,
+        "values": [column.tolist() for column in columns],
+        "dtypes": [column.dtype for column in columns],
+    }
+
+
+def _unpack_frame(packed: dict[str, Any]) -> pd.DataFrame:
+    parts = zip(packed["values"], packed["dtypes"], strict=True)
+    columns = [pd.Series(values, packed["index"], dtype=dtype) for values, dtype in parts]
+    frame: pd.DataFrame = pd.concat(columns, axis=1).set_axis(packed["names"], axis=1)
+    return frame
+
+
+def _same_frame(back: pd.DataFrame, frame: pd.DataFrame) -> bool:
+    pairs = ((back.index, frame.index), (back.columns, frame.columns))
+    return all(_same_index(*pair) for pair in pairs) and back.equals(frame)
 
 
 def _pack_dtype(dtype: Any) -> dict[str, Any]:
@@ -100,5 +122,6 @@ TYPES: tuple[Kind, ...] = (
         _unpack_dtype,
         lambda back, dtype: bool(back == dtype),
     ),
+    Kind("frame", exactly(pd.DataFrame), _pack_frame, _unpack_frame, _same_frame),
     Kind("polars", _is_polars, _pack_polars, _unpack_polars, lambda back, frame: bool(back.schema == frame.schema)),
 )

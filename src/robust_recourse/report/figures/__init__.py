@@ -1,6 +1,7 @@
 """Figures of one recourse (the way to it, the worst case behind it, the odds around it) and of a comparison of methods.
 
-Others show what becomes of recourses when the model is replaced, and what they are like for groups of people.
+Others show what becomes of recourses when the model is replaced, what that promise costs, and what recourses are like
+for groups of people.
 
 In the figures of a recourse blue is refused, green is accepted, red is the recourse, black the boundary point; in those
 of a comparison every method has its own colour and marker. Every function returns a :class:`matplotlib.figure.Figure`
@@ -12,12 +13,14 @@ from robust_recourse.report.figures._future import draw_audit, draw_future_valid
 from robust_recourse.report.figures._methods import MethodStyle
 from robust_recourse.report.figures._odds import level_sets
 from robust_recourse.report.figures._pareto import pareto
+from robust_recourse.report.figures._tuning import draw_tuning
 from robust_recourse.report.figures._way import illustration
 
 __all__ = [
     "MethodStyle",
     "draw_audit",
     "draw_future_validity",
+    "draw_tuning",
     "illustration",
     "level_sets",
     "pareto",
