@@ -29,6 +29,14 @@ def check_real(
     return number
 
 
+def check_share(value: float, name: str) -> float:
+    """Return `value` as a share: more than 0 and at most 1."""
+    number = check_real(value, name, minimum=0.0, strict=True)
+    if number > 1.0:
+        raise ValueError(f"{name} must be at most 1, got {number:g}. For {number:g} % pass {number / 100:g}.")
+    return number
+
+
 def check_integer(value: int, name: str, *, minimum: int) -> int:
     """Return `value` as an int of at least `minimum`."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):

@@ -2,6 +2,7 @@ import shlex
 import shutil
 import sys
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import joblib
@@ -174,6 +175,21 @@ def test_from_tables_to_settings_to_recourses(tuned, books, promised, desk, caps
     np.testing.assert_array_equal(written["cost"], recourses.cost)
 
 
+@pytest.mark.parametrize("mode", ["budget", "odds"])
+def test_the_choice_is_marked(tuned, promised, capsys, monkeypatch, mode):
+    table = promised.tried.drop_duplicates("cost")
+    row = table[table["mode"] == mode].iloc[-1]
+    strength = {"delta_plus": row["delta_plus"], "target_odds": None}
+    names = ["sampling_radius", "sigma", "axes", "epsilon_0", "epsilon_1"]
+    chosen = row[names].to_dict() | (strength if mode == "budget" else {"target_odds": row["target_odds"]})
+    found = replace(promised, frontier=table, parameters=chosen)
+    monkeypatch.setattr("robust_recourse.cli._tune.tune", lambda *_, **__: found)
+    assert tuned() == 0
+    (marked,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("│ * │"))
+    assert mode in marked
+    assert f"{row['cost']:.3f} │" in marked
+
+
 def test_the_options_are_passed_on(tuned, asked, books, capsys):
     # Columns in another order, and whole numbers where the training rows have others.
     people = pd.DataFrame({"who": [f"p{i}" for i in range(12)], "months": 40, "income": 14 + np.arange(12)})
@@ -250,8 +266,9 @@ def test_rows_that_arrive(tuned, asked, books):
 
 
 @pytest.mark.parametrize("named", [["--label", "day"], ["--label", "day", "--label", "outcome"]])
-def test_time_in_a_column_that_the_model_does_not_get(tuned, asked, books, named):
+def test_time_in_a_column_that_the_model_does_not_get(tuned, asked, books, named, capsys):
     assert tuned(*named, train="dated.csv", time="day") == 0
+    assert capsys.readouterr().out.count("--label outcome") == 1
     (((_, X, *_), options),) = asked
     assert list(X.columns) == ["income", "months"]
     (temporal,) = options["scenarios"]
@@ -438,7 +455,7 @@ def test_a_target_out_of_reach(tuned, desk, capsys, strict):
         "[columns.income]\nimmutable = true\n[columns.months]\nimmutable = true\n", encoding="utf-8"
     )
     assert tuned(*["--strict"][: int(strict)]) == int(strict)
-    assert "A future validity of 0.8 is out of reach" in capsys.readouterr().out
+    assert "A future validity of 0.8 was not reached" in capsys.readouterr().out
     assert settings()["measured"]["reached"] is False
     assert settings()["measured"]["without_recourse"] == 1.0
 

@@ -240,8 +240,9 @@ def test_reached_is_what_the_last_check_says(tuned, hopeless):
 def test_out_of_reach_is_said(hopeless):
     assert not hopeless.reached
     assert hopeless.future_validity.share < 0.9
-    assert hopeless.summary.startswith("A future validity of 0.9 is out of reach; this is the best that was found: 0.")
+    assert hopeless.summary.startswith("A future validity of 0.9 was not reached; this is the best that was found: 0.")
     assert str(hopeless.future_validity) in hopeless.summary
+    assert hopeless.summary.endswith(" The people took part in earlier checks, too.")
     # Different ones were checked, and the best of them once more.
     first = hopeless.checks.iloc[:-1]
     names = ["sampling_radius", "sigma", "axes", "delta_plus"]
@@ -396,7 +397,7 @@ def test_if_nobody_has_a_recourse_that_is_said(tmp_path):
     tuning = quick(robust(actions=ActionSet(immutable=[0, 1])), n_people=10)
     assert (tuning.reached, tuning.cost, tuning.without_recourse) == (False, math.inf, 1.0)
     assert tuning.future_validity.share == 0.0
-    assert "out of reach" in repr(tuning)
+    assert "was not reached" in repr(tuning)
     tuning.to_toml(tmp_path / "settings.toml")
     assert tomllib.loads((tmp_path / "settings.toml").read_text())["measured"]["mean_cost"] == math.inf
 
@@ -445,6 +446,10 @@ def test_too_few_refused_people():
         ({"n_people": 9}, ValueError, r"n_people must be at least 10, got 9"),
         ({"X": np.empty((0, 2))}, ValueError, r"X has no rows"),
         ({"people": np.empty((0, 2))}, ValueError, r"people has no rows"),
+        ({"people": X[0]}, ValueError, r"people must be a table, got 1 dimension"),
+        ({"y": None}, ValueError, r"y is missing"),
+        ({"folder": "kept", "random_state": None}, ValueError, r"random_state is missing: only with a seed"),
+        ({"estimator": 0.9}, TypeError, r"estimator must train models, got the number 0.9"),
         ({"random_state": -1}, ValueError, r"random_state must be at least 0"),
         ({"y": Y[:-1]}, ValueError, r"y must have one label for each of the 120 rows"),
         ({"scenarios": ["flood"]}, ValueError, r"flood"),
@@ -652,8 +657,10 @@ def test_files_hold_text_too_and_only_methods_of_the_command_line(tuned, tmp_pat
 
 
 def test_the_result_is_shown_in_words(tuned):
-    assert tuned.summary.startswith("A future validity of 0.9 is within reach: ")
-    assert "on 10 people and 6 models that did not choose the configuration, at a mean cost of" in tuned.summary
+    assert tuned.summary.startswith("A future validity of 0.9 was reached: ")
+    assert "on 10 other people and 6 other models, at a mean cost of" in tuned.summary
+    assert "The interval reaches below the target." in tuned.summary
+    assert "earlier checks" not in tuned.summary
     assert repr(tuned).splitlines()[0] == tuned.summary
     assert repr(tuned).splitlines()[1].startswith("RobustBayesianRecourse(sampling_radius=")
     assert "None" not in repr(tuned)

@@ -165,7 +165,7 @@ def test_other_parameters_are_checked_first():
 
 def test_a_target_out_of_reach_is_a_warning_and_the_best_is_used():
     one = method(0.95)
-    with pytest.warns(UserWarning, match=r"^A future validity of 0.95 is out of reach; this is the best") as caught:
+    with pytest.warns(UserWarning, match=r"^A future validity of 0.95 was not reached; this is the best") as caught:
         one.fit(X, Y, estimator=Anything(), **SMALL)
     assert caught[0].filename == __file__
     assert not one.tuning_.reached

@@ -209,7 +209,7 @@ def test_where_nobody_has_a_recourse_there_is_still_a_figure():
     save(figure)
     assert "2 configurations are beyond the panel." in note(figure)
     assert [tick.get_text() for tick in figure.axes[1].get_xticklabels()] == ["none"]
-    assert "out of reach" in note(figure)
+    assert "was not reached" in note(figure)
     some = dial("budget", [(None, 0.0), (1.0, 0.4)])
     assert spots(draw_tuning(tuning([some], [measured(some.tried[2.0].parameters, 1.0, 0.4)])).axes[0], GREEN)[1] == (
         1.0,

@@ -25,8 +25,8 @@ _PLAIN: Mapping[str, type[Scenario]] = {
     scenario.kind: scenario for scenario in (Bootstrap, Seeds, Deletion, LabelNoise, Threshold)
 }
 _OTHERWISE = {
-    Arrival.kind: "name the table of the new rows with --new",
-    Temporal.kind: "name the column that has the time with --time",
+    Arrival.kind: "leave it out, and name the table of the new rows with --new",
+    Temporal.kind: "leave it out, and name the column that has the time with --time",
     "parameters": "tune in Python, with robust_recourse.guarantees.shift.Parameters",
 }
 

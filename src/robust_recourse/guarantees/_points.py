@@ -12,6 +12,7 @@ from robust_recourse._typing import FloatArray, IntArray
 from robust_recourse._validation import check_matrix
 from robust_recourse.result import Recourses
 from robust_recourse.tables.foreign import is_frame, to_pandas
+from robust_recourse.tables.order import check_order
 
 __all__ = ["Wanted", "read_points"]
 
@@ -73,6 +74,7 @@ def read_points(points: Any, x0: Any) -> Wanted:
     if not len(table):
         raise ValueError("points has no rows.")
     labels = table.index if isinstance(table, pd.DataFrame) else pd.RangeIndex(len(table))
+    check_order(table, "points", x0, "x0")
     return Wanted(labels, np.full(len(table), "", dtype=object), table, x0)
 
 

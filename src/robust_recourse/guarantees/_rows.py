@@ -12,6 +12,7 @@ from robust_recourse._typing import IntArray
 from robust_recourse.guarantees._stacking import stacked
 from robust_recourse.models.errors import name_rows
 from robust_recourse.tables.foreign import is_frame, native, to_pandas
+from robust_recourse.tables.order import check_order
 
 __all__ = ["TrainingData", "append", "read_data"]
 
@@ -72,6 +73,7 @@ def read_data(X: Any, y: Any, *, regression: bool = False) -> TrainingData:
         Whether all numbers are.
     """
     X = _read_table(X, "X")
+    check_order(y, "y", X, "X")
     y = _read_labels(y, "y", len(X), "X")
     if regression or _fractions(y):
         return TrainingData(X, y, None, np.empty(0, dtype=np.int64))

@@ -29,7 +29,7 @@ method = "{name}"
 [parameters]
 {parameters}
 
-# Measured on people and models that did not choose it.
+# Measured on other people and other models than those that chose it.
 [measured]
 target_future_validity = {target}
 reached = {reached}
@@ -170,15 +170,19 @@ class Tuning:
 
     @property
     def summary(self) -> str:
-        """What was found, in two sentences."""
+        """What was found, in sentences."""
         said = (
-            f"A future validity of {self.target:g} is within reach"
+            f"A future validity of {self.target:g} was reached"
             if self.reached
-            else f"A future validity of {self.target:g} is out of reach; this is the best that was found"
+            else f"A future validity of {self.target:g} was not reached; this is the best that was found"
+        )
+        known = " The people took part in earlier checks, too." if len(self.checks) > 1 else ""
+        unsure = (
+            " The interval reaches below the target." if self.reached and self.future_validity.low < self.target else ""
         )
         return (
-            f"{said}: {self.future_validity} on {self.n_people} people and {self.n_models} models that did not choose "
-            f"the configuration, at a mean cost of {self.cost:.4g}."
+            f"{said}: {self.future_validity} on {self.n_people} other people and {self.n_models} other models, at a "
+            f"mean cost of {self.cost:.4g}.{unsure}{known}"
         )
 
     def __repr__(self) -> str:

@@ -55,7 +55,7 @@ def future_models(
     estimator: Any,
     X: Any,
     y: Any,
-    scenarios: str | Scenario | Iterable[str | Scenario] = ("bootstrap", "seeds"),
+    scenarios: str | Scenario | Iterable[str | Scenario] = ("bootstrap",),
     *,
     n_models: int | Mapping[str, int] = 20,
     start: int = 0,
@@ -78,6 +78,7 @@ def future_models(
         Their labels, of any kind. They belong to the rows by position, not by index.
     scenarios : str, Scenario, or list of these
         What may happen. By name: "bootstrap", "seeds", "deletion", "label noise", "threshold", with their defaults.
+        ("seeds" changes nothing where training is not random: then all its models are the same.)
         As objects: :class:`Bootstrap`, :class:`Seeds`, :class:`Deletion`, :class:`LabelNoise`, :class:`Threshold`,
         :class:`Arrival`, :class:`Temporal`, :class:`Parameters`.
     n_models : int or mapping

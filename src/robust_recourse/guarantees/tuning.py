@@ -15,7 +15,8 @@ from sklearn.base import clone
 from robust_recourse._files import part_key
 from robust_recourse._progress import track
 from robust_recourse._typing import IntArray
-from robust_recourse._validation import check_integer, check_real, check_seed
+from robust_recourse._validation import check_integer, check_seed, check_share
+from robust_recourse.guarantees._choosing import check_scenarios
 from robust_recourse.guarantees._families import FAMILIES, Family, Lengths
 from robust_recourse.guarantees._fingerprint import fingerprint
 from robust_recourse.guarantees._halving import Dial, halve, planned
@@ -110,13 +111,18 @@ def tune(
     (True, True)
     >>> method = tuning.apply(RobustBayesianRecourse(model, random_state=0)).fit(X)
     """
-    target = check_real(target_future_validity, "target_future_validity", minimum=0.0, strict=True, maximum=1.0)
+    target = check_share(target_future_validity, "target_future_validity")
     n_models = check_integer(n_models, "n_models", minimum=2)
     n_people = check_integer(n_people, "n_people", minimum=_FEWEST)
+    if y is None:
+        raise ValueError("y is missing: models are retrained, which needs labels.")
+    if folder is not None and random_state is None:
+        raise ValueError("random_state is missing: only with a seed can a call continue what is kept in folder.")
     X = _table(X, "X")
+    _check_wanted(method, y)
     seed = check_seed(random_state)
     method, recipe = _present(method, X, y, estimator, seed)
-    chosen = list(scenarios) if not isinstance(scenarios, str | Scenario) else [scenarios]
+    chosen = check_scenarios(scenarios)
     store = None if folder is None else Path(folder)
     decision = {"favourable": method.favourable, "threshold": method.threshold}
     refused = _refused(method, X, people)
@@ -234,6 +240,11 @@ def _present(method: Any, X: Any, y: Any, estimator: Any, seed: int) -> tuple[An
             f"method must be a RobustBayesianRecourse or a BayesianRecourse, got {type(method).__name__}: the others "
             "have nothing to tune."
         )
+    if isinstance(estimator, int | float):
+        raise TypeError(
+            f"estimator must train models, got the number {estimator!r}. Pass a share as "
+            f"target_future_validity={estimator!r}."
+        )
     if estimator is None and not (hasattr(method.model, "fit") and hasattr(method.model, "get_params")):
         raise TypeError(
             f"estimator is missing: a {type(method.model).__name__} cannot be trained anew. Pass an estimator like "
@@ -249,8 +260,20 @@ def _present(method: Any, X: Any, y: Any, estimator: Any, seed: int) -> tuple[An
     return method, recipe
 
 
+def _check_wanted(method: Any, y: Any) -> None:
+    """Fail before all training if the class that people want is none of the labels."""
+    wanted = getattr(method, "favourable", None)
+    labels = dict.fromkeys(np.asarray(y).ravel().tolist())
+    if wanted is None or wanted in labels or not hasattr(method.model, "classes_"):
+        return
+    shown = ", ".join(map(repr, list(labels)[:5]))
+    raise ValueError(f"y has no label {wanted!r}, which is the favourable one; its labels are {shown}.")
+
+
 def _table(X: Any, name: str) -> Any:
     table = X if is_frame(X) else np.asarray(X)
+    if len(table.shape) != 2:
+        raise ValueError(f"{name} must be a table, got {len(table.shape)} dimension(s).")
     if not len(table):
         raise ValueError(f"{name} has no rows.")
     return table

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
+from math import comb
 from typing import Any
 
 import numpy as np
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
+from robust_recourse.methods._collect import column_costs
 from robust_recourse.methods._small_sets import SmallSets
 from robust_recourse.methods._space import OutOfTime, Question, Space
 from robust_recourse.methods._tasks import out_of_time, run
@@ -22,6 +25,7 @@ _TOO_MANY = (
     "What the method found changes {} columns, and no point with at most {} changes was found that the model accepts. "
     "Allow more changes with max_changes, or more columns to change."
 )
+_SETS = 24  # of columns, searched for a promise
 _INCONSISTENT = "The model refuses a point that it accepted before: its answers do not depend on the row alone."
 
 
@@ -38,7 +42,8 @@ def few_changes(
 
     Changes of a recourse are taken back, the dearest first, as long as the model still accepts. Where that does not end
     with few enough, small sets of columns are tried. The columns in which such a point differs are few enough, and the
-    method searches again in these.
+    method searches again in these. If the method promises more than the model's consent, it searches in small sets of
+    columns instead.
 
     The other parameters are those of :func:`robust_recourse.methods._plans.plan`; `found` has one recourse for every
     row.
@@ -48,6 +53,8 @@ def few_changes(
     many = np.array([i for i, x0 in enumerate(own) if _count(found[i].x, x0) > most], dtype=np.int64)
     if not len(many):
         return found
+    if method._promises:
+        return _promised(method, space, rows, masks, found, many, most, deadline)
     search = _Search(method, space, rows[many], masks[many], most, deadline)
     try:
         points = search.run(np.array([found[i].x for i in many]))
@@ -70,6 +77,48 @@ def few_changes(
     return found
 
 
+def _promised(
+    method: Any,
+    space: Space,
+    rows: IntArray,
+    masks: BoolArray,
+    found: list[Recourse],
+    many: IntArray,
+    most: int,
+    deadline: float | None,
+) -> list[Recourse]:
+    """Search in small sets of columns, those that cost most first: a point that is merely accepted keeps no promise."""
+    searches = [
+        (i, columns)
+        for i in many
+        for columns in _sets_of_columns(column_costs(space, found[i].x[None], rows[i : i + 1])[0], masks[i], most)
+    ]
+    tried = run(
+        method,
+        space,
+        np.array([rows[i] for i, _ in searches]),
+        np.array([columns for _, columns in searches]),
+        deadline,
+    )
+    for i in many:
+        own = [recourse for (j, _), recourse in zip(searches, tried, strict=True) if j == i]
+        # Every search counts the question about the row itself.
+        asked = found[i].n_queries + sum(recourse.n_queries - 1 for recourse in own)
+        best = min(own, key=lambda recourse: (not recourse.valid, recourse.cost))
+        found[i] = replace(best, n_queries=asked)
+    return found
+
+
+def _sets_of_columns(cost: FloatArray, mask: BoolArray, most: int) -> list[BoolArray]:
+    """Return sets of columns that may change, each of the size that is allowed."""
+    free = np.flatnonzero(mask)
+    ranked = free[np.argsort(-cost[free], kind="stable")]
+    n = min(most, len(ranked))
+    while comb(len(ranked), n) > _SETS and len(ranked) > n:
+        ranked = ranked[:-1]
+    return [np.isin(np.arange(len(mask)), chosen) for chosen in combinations(ranked.tolist(), n)]
+
+
 def _count(x: FloatArray, x0: FloatArray) -> int:
     return int(((x != x0) & ~np.isnan(x)).sum())
 
@@ -82,8 +131,6 @@ class _Search:
     ) -> None:
         self._space, self._rows, self._masks, self._most = space, rows, masks, most
         self._candidates, self._limits = method.candidates_, method.limits_
-        # A point that is merely accepted keeps no promise.
-        self._promised = bool(method._promises)
         self._own = space.points[space.place(rows)]
         self._oracle = Oracle(Question(method._predictor(space), space, deadline), self._own, rows)
 
@@ -137,7 +184,7 @@ class _Search:
     def better(self, recourse: Recourse, point: FloatArray, i: int) -> Recourse:
         """Return what the method found in the columns of a point, or else the point, after asking once more."""
         own = self._own[i]
-        if self._promised or (recourse.valid and _count(recourse.x, own) <= self._most):
+        if recourse.valid and _count(recourse.x, own) <= self._most:
             return recourse
         try:
             valid = bool(self._oracle(point[None].copy(), np.array([i]))[0])

@@ -73,7 +73,7 @@ class PosteriorMethod(LocalMethod):
         check_choice(self.solver, "solver", SOLVERS)
         self._check_sampling()
         if self.target_odds is not None:
-            check_real(self.target_odds, "target_odds", minimum=0.0, strict=True)
+            check_real(self.target_odds, "target_odds", minimum=0.0, strict=True, maximum=1.0)
 
     def _learn(self, points: FloatArray, space: Space) -> None:  # noqa: ARG002
         self._learn_sampling(points)
@@ -167,6 +167,18 @@ class PosteriorMethod(LocalMethod):
         return held, Problem(
             oracle, held, rows.x0, chunk.free, self.limits_, centres, around, budget, chunk.space, rows.rows, switched
         )
+
+    def _explain_group(self, space: Space, rows: IntArray, mask: BoolArray, deadline: float | None) -> list[Recourse]:
+        found = super()._explain_group(space, rows, mask, deadline)
+        numbers = mask & ~self.limits_.categories
+        lost = [i for i, recourse in enumerate(found) if recourse.status is Status.OUT_OF_REACH]
+        if not lost or not numbers.any() or numbers.sum() == mask.sum():
+            return found
+        # Other categories make the boundary cheap, but the promise may need the own ones.
+        for i, other in zip(lost, super()._explain_group(space, rows[lost], numbers, deadline), strict=True):
+            asked = found[i].n_queries + other.n_queries - 1
+            found[i] = replace(other if other.valid else found[i], n_queries=asked)
+        return found
 
     def _explain_chunk(self, chunk: Chunk) -> list[Recourse]:
         oracle = self._oracle(chunk)

@@ -43,12 +43,16 @@ _STALLED = 1e-9  # in the logarithm of the odds
 
 _KEPT = "The cheapest point that was found with worst-case odds of at most the promised {:g}."
 _ONE_CLASS = (
-    "All samples around the boundary point are refused, whatever the sampling radius, so that there are no odds to "
+    "All samples around the boundary point are refused, also within larger radii, so that there are no odds to "
     "promise. Try another sampling_radius or more samples."
 )
 _BEYOND = (
-    "No budget reaches worst-case odds of {:g}: the least that was found is {:.3g}. Promise less, allow more columns "
-    "to change, or use smaller radii epsilon_0 and epsilon_1."
+    "No budget reaches worst-case odds of {:g}: the least that was found is {:.3g}. Promise larger odds, allow more "
+    "columns to change, or use smaller radii epsilon_0 and epsilon_1 or another sampling_radius."
+)
+_REFUSED = (
+    "The model refuses all points with worst-case odds of at most {:g} that were found. Promise smaller odds, or try "
+    "another sampling_radius."
 )
 
 
@@ -128,6 +132,8 @@ class _Known:
                 found.append(Outcome(Status.ONE_CLASS, REASONS[Status.ONE_CLASS] if kept else _ONE_CLASS))
             elif np.isfinite(self.cost[i]):
                 found.append(Outcome(Status.OK, _KEPT.format(self._target)))
+            elif beyond[i] <= self._target:
+                found.append(Outcome(Status.OUT_OF_REACH, _REFUSED.format(self._target)))
             else:
                 found.append(Outcome(Status.OUT_OF_REACH, _BEYOND.format(self._target, float(beyond[i]))))
         return found

@@ -18,7 +18,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from robust_recourse._validation import check_real
+from robust_recourse._validation import check_share
 from robust_recourse.actions import ActionSet
 from robust_recourse.guarantees.shift import Scenario
 from robust_recourse.guarantees.tuning import tune
@@ -48,9 +48,9 @@ class RobustBayesianRecourse(PosteriorMethod):
     delta_plus : float
         Budget beyond the cost of the boundary point; not used if odds are promised.
     target_odds : float, optional
-        Promised odds: instead of the least worst-case odds within a budget, find the least cost at which the worst-case
-        odds are at most these. Each person then gets the margin that their own neighbourhood needs. Where no
-        budget reaches them, the status is "promised odds out of reach", and there is no recourse.
+        Promised odds, at most 1: instead of the least worst-case odds within a budget, find the least cost at which
+        the worst-case odds are at most these. Each person then gets the margin that their own neighbourhood needs.
+        Where no budget reaches them, the status is "promised odds out of reach", and there is no recourse.
     n_neighbors : int
         Number of accepted training rows towards which the boundary is searched. Where none of them can be reached
         within the action set, all others are tried before giving up.
@@ -84,7 +84,7 @@ class RobustBayesianRecourse(PosteriorMethod):
     tuning_ : Tuning
         What tuning found; only with `target_future_validity`.
     tuned_ : dict
-        The parameters that are used in place of those given.
+        The parameters that are used in place of those given, until the next `fit`: setting these has no effect.
     candidates_ : ndarray
         The accepted training rows.
     lowest_, highest_ : ndarray of shape (p,)
@@ -186,6 +186,11 @@ class RobustBayesianRecourse(PosteriorMethod):
             If the target is out of reach: the best configuration that was found is used.
         """
         if self.target_future_validity is None:
+            if estimator is not None or people is not None or folder is not None:
+                raise TypeError(
+                    "estimator, people and folder are for tuning: set target_future_validity, the share of recourses "
+                    "that shall survive."
+                )
             for name in ("tuned_", "tuning_"):
                 self.__dict__.pop(name, None)
             return super().fit(X)
@@ -216,7 +221,7 @@ class RobustBayesianRecourse(PosteriorMethod):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.target_future_validity is not None:
-            check_real(self.target_future_validity, "target_future_validity", minimum=0.0, strict=True, maximum=1.0)
+            check_share(self.target_future_validity, "target_future_validity")
 
     def _epsilons(self) -> tuple[float | None, float | None]:
         return self._value("epsilon_0"), self._value("epsilon_1")
