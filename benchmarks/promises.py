@@ -82,8 +82,9 @@ def compare(problem, table):
         as_valid = grid[grid[:, 1] >= validity, 0]
         ratio = cost / as_valid.min() if len(as_valid) else np.nan
         work = tuning.work / (len(GRID) * PEOPLE)
-        kept = not tuning.reached or (validity >= target - 0.03 and not ratio > 1.05)
-        missed += not kept or work > 1 / 3
+        kept = validity >= target - 0.03 and not ratio > 1.05 if tuning.reached else grid[:, 1].max() < target
+        kept = kept and work <= 1 / 3
+        missed += not kept
         table.add_row(
             problem.name,
             str(problem.seed),
