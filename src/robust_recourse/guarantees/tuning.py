@@ -194,8 +194,9 @@ class _Search:
             if lacking <= 0.0 or number == _CHECKS:
                 break
             for dial in last:
-                # What falls short here must no longer be good enough there.
-                dial.target = max(dial.target, choice.validity - dial.margin * choice.error) + lacking
+                # What falls short here must no longer be good enough there; a narrow escape would not last.
+                short = lacking + dial.margin * checks[-1].error
+                dial.target = max(dial.target, choice.validity - dial.margin * choice.error) + short
             self._strengthen(last, models)
         if len(checks) > 1:
             best = max(checks, key=lambda found: (found.validity, -found.cost))
