@@ -209,7 +209,11 @@ def test_a_function_gets_an_ordinary_seed_and_may_be_local():
     assert len(set(seeds)) == 6
     assert all(type(seed) is int and 0 <= seed < 2**31 for seed in seeds)
     factor = 2
-    models = future_models(lambda X, y, seed: refit(X * factor, y, seed), X, Y, n_models=2, random_state=0, n_jobs=2)
+
+    def local(X, y, seed):
+        return DecisionTreeClassifier(max_depth=2, random_state=seed).fit(X * factor, y)
+
+    models = future_models(local, X, Y, n_models=2, random_state=0, n_jobs=2)
     assert len(models) == 2
 
 
