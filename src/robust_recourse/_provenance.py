@@ -11,7 +11,7 @@ from pathlib import Path
 
 __all__ = ["commit", "source", "versions"]
 
-_SHOWING = {"report", "notices", "saving.py", "cli", "demo.py", "reproduce.py", "__main__.py"}
+_SHOWING = {"report", "notices", "saving", "cli", "demo.py", "reproduce.py", "__main__.py"}
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "joblib")
 
 

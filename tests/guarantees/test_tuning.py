@@ -568,6 +568,17 @@ def test_frames_of_polars_give_the_same(loans, monkeypatch):
     assert_same(one, other)
 
 
+def test_people_may_have_their_columns_in_another_order(loans, calls, monkeypatch):
+    monkeypatch.setattr(module, "FAMILIES", BUDGETS[:1])
+    frame, labels = loans
+    numbers = frame[["income", "months"]]
+    method = robust(score(numbers, labels, 0), favourable="repaid")
+    quick(method, numbers, labels, score, n_people=10, people=numbers[["months", "income"]])
+    assert list(calls[0].people.columns) == ["income", "months"]
+    with pytest.raises(ValueError, match="people lacks the column 'months' of X"):
+        quick(method, numbers, labels, score, people=numbers[["income"]])
+
+
 def test_the_recourse_without_radii_is_tuned_without_them(calls, monkeypatch):
     # Two that differ in their radii alone are one.
     both = (Family("budget", 1.0, 0.5, 0.1, axes=True), Family("budget", 1.0, 0.5, 0.0, axes=True))

@@ -96,7 +96,8 @@ def tune(
     -----
     The measured validity is one of people and models that did not choose the configuration. It is about the
     scenarios that were named, and no others. If a first choice fails its check, the check has told which way to go; the
-    models of the next check, and of the last measurement, are new, the people are not.
+    models of the next check, and of the last measurement, are new, the people are not. A first check that is passed by
+    luck is reported as it is; the interval says how much luck that may be.
 
     Examples
     --------
@@ -281,7 +282,7 @@ def _table(X: Any, name: str) -> Any:
 
 
 def _refused(method: Any, X: Any, people: Any) -> Any:
-    rows = X if people is None else _table(people, "people")
+    rows = X if people is None else _like(_table(people, "people"), X)
     accepted = accepted_by(method.model, rows, favourable=method.favourable, threshold=method.threshold)
     refused = np.flatnonzero(~accepted)
     if len(refused) < _FEWEST:
@@ -291,6 +292,17 @@ def _refused(method: Any, X: Any, people: Any) -> Any:
             "people=."
         )
     return take(rows, refused)
+
+
+def _like(people: Any, X: Any) -> Any:
+    """Return people with their columns in the order of the training rows: some models go by it."""
+    if not (is_frame(people) and is_frame(X)):
+        return people
+    names = list(X.columns)
+    missing = [name for name in names if name not in people.columns]
+    if missing:
+        raise ValueError(f"people lacks the column {missing[0]!r} of X.")
+    return people[names]
 
 
 def _lengths(method: Any, X: Any) -> Lengths:
