@@ -7,7 +7,7 @@ from problem import network
 
 from robust_recourse import RobustBayesianRecourse
 from robust_recourse.math.odds import log_worst_case_odds
-from robust_recourse.methods import _odds_descent, bayesian
+from robust_recourse.methods import _odds_descent, _posterior
 
 ROWS = 16
 
@@ -29,12 +29,12 @@ def compare(epsilon):
         problems.append((problem, scales_of))
         return _odds_descent.descend(problem, solver, scales_of)
 
-    bayesian.descend = capture
+    _posterior.descend = capture
     try:
         method = RobustBayesianRecourse(model, epsilon_0=epsilon, epsilon_1=epsilon, random_state=0)
         method.fit(X).explain(refused[:ROWS])
     finally:
-        bayesian.descend = _odds_descent.descend
+        _posterior.descend = _odds_descent.descend
     problem, scales_of = problems[0]
     times, odds = {}, {}
     for solver in ("exact", "first-order"):
