@@ -168,12 +168,16 @@ def test_models_without_scenarios_are_drawn_as_one(case):
 @pytest.mark.parametrize("answer", [False, True])
 def test_extreme_cases_can_be_drawn(cost, answer):
     validity = recourses(cost).future_validity(answering(np.full((len(cost), 3), answer)))
-    save(draw_future_validity(validity))
+    figure = draw_future_validity(validity)
+    save(figure)
+    assert ticks(figure.axes[0])[0] == "all models"
 
 
 @pytest.mark.parametrize("cost", [np.full(3, np.nan), np.ones(1), np.ones(12)])
 def test_extreme_groups_can_be_drawn(cost):
-    save(draw_audit(audit(recourses(cost), ["a"] * len(cost))))
+    figure = draw_audit(audit(recourses(cost), ["a"] * len(cost)))
+    save(figure)
+    assert ticks(figure.axes[0]) == [f"a ({len(cost)})"]
 
 
 def test_groups_are_drawn_with_their_intervals(audited, of_audit):
