@@ -29,7 +29,7 @@ from robust_recourse.cli._settings import check_parameters
 from robust_recourse.cli._tables import add_reading, need_table, read_people
 from robust_recourse.cli._tuned import FIGURES, draw, tell
 from robust_recourse.guarantees.shift import TrainingError
-from robust_recourse.guarantees.tuning import _FEWEST, tune
+from robust_recourse.guarantees.tuning import FEWEST_PEOPLE, tune
 from robust_recourse.methods._base import RecourseMethod
 from robust_recourse.models.acceptance import accepted_by
 
@@ -107,7 +107,7 @@ def _add_promise(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--people",
-        type=at_least(_FEWEST),
+        type=at_least(FEWEST_PEOPLE),
         default=100,
         metavar="N",
         help="people, at most: half to choose with, half to check with (default: %(default)s)",
@@ -208,9 +208,9 @@ def _as_asked(method: RecourseMethod, rows: pd.DataFrame, path: Path) -> pd.Data
         people: pd.DataFrame = table.decode(table.values, np.arange(len(rows)))
         accepted = accepted_by(method.model, people, favourable=method.favourable, threshold=method.threshold)
     refused = int(np.count_nonzero(~accepted))
-    if refused < _FEWEST:
+    if refused < FEWEST_PEOPLE:
         raise ValueError(
-            f"{path}: the model refuses {refused} of the {len(people)} people; tuning needs at least {_FEWEST} whom it "
-            "refuses. Name a table with more of them with --refused."
+            f"{path}: the model refuses {refused} of the {len(people)} people; tuning needs at least {FEWEST_PEOPLE} "
+            "whom it refuses. Name a table with more of them with --refused."
         )
     return people

@@ -14,11 +14,11 @@ from robust_recourse._progress import track
 from robust_recourse._provenance import versions
 from robust_recourse._typing import IntArray
 from robust_recourse.guarantees._fingerprint import fingerprint
-from robust_recourse.guarantees._recipes import Reseed, check_recipe, fitted
+from robust_recourse.guarantees._recipes import Reseed, fitted
 from robust_recourse.guarantees._rows import TrainingData
 from robust_recourse.guarantees._store import ModelStore
 
-__all__ = ["Drawn", "Job", "Plan", "Present", "TrainingError", "check_recipe", "generator", "train"]
+__all__ = ["Drawn", "Job", "Plan", "Present", "TrainingError", "generator", "train"]
 
 _DRAWS = 100  # that may lose a class before it is an error
 

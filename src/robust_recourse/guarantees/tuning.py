@@ -27,9 +27,11 @@ from robust_recourse.guarantees.shift import FutureModels, Scenario, future_mode
 from robust_recourse.models.acceptance import accepted_by
 from robust_recourse.tables.foreign import is_frame
 
-__all__ = ["Tuning", "tune"]
+__all__ = ["FEWEST_PEOPLE", "Tuning", "tune"]
 
-_FEWEST = 10  # refused people
+FEWEST_PEOPLE = 10
+"""How many refused people tuning needs."""
+
 _MARGIN = 1.0  # standard errors by which a configuration must exceed the target before it is checked
 _CHECKS = 3  # configurations that are checked, at most
 _RETRIES = 2  # stronger configurations that are tried after each check that fails
@@ -114,7 +116,7 @@ def tune(
     """
     target = check_share(target_future_validity, "target_future_validity")
     n_models = check_integer(n_models, "n_models", minimum=2)
-    n_people = check_integer(n_people, "n_people", minimum=_FEWEST)
+    n_people = check_integer(n_people, "n_people", minimum=FEWEST_PEOPLE)
     if y is None:
         raise ValueError("y is missing: models are retrained, which needs labels.")
     if folder is not None and random_state is None:
@@ -285,11 +287,11 @@ def _refused(method: Any, X: Any, people: Any) -> Any:
     rows = X if people is None else _like(_table(people, "people"), X)
     accepted = accepted_by(method.model, rows, favourable=method.favourable, threshold=method.threshold)
     refused = np.flatnonzero(~accepted)
-    if len(refused) < _FEWEST:
+    if len(refused) < FEWEST_PEOPLE:
         raise ValueError(
             f"The present model refuses {len(refused)} of the {len(rows)} rows of "
-            f"{'X' if people is None else 'people'}; tuning needs at least {_FEWEST} refused people. Pass more with "
-            "people=."
+            f"{'X' if people is None else 'people'}; tuning needs at least {FEWEST_PEOPLE} refused people. Pass more "
+            "with people=."
         )
     return take(rows, refused)
 
