@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
 
 from robust_recourse import ActionSet, RobustBayesianRecourse
-from robust_recourse.datasets import DatasetError, load
+from robust_recourse.paper.datasets import DatasetError, load
 
 ROWS, REPEATS = 1000, 3
 COMPARED = 20  # rows for DiCE

@@ -17,12 +17,12 @@ from scipy.stats import spearmanr
 from sklearn.model_selection import train_test_split
 
 from robust_recourse import RobustBayesianRecourse, certify, tune
-from robust_recourse.bench.cases import load_rows, prepare
-from robust_recourse.bench.classifiers import make_classifier
-from robust_recourse.bench.runner import model_memory
-from robust_recourse.bench.spec import Setting
-from robust_recourse.guarantees.shift import Arrival
+from robust_recourse.futures.shift import Arrival
 from robust_recourse.metrics import future_validity
+from robust_recourse.paper.bench.cases import load_rows, prepare
+from robust_recourse.paper.bench.classifiers import make_classifier
+from robust_recourse.paper.bench.runner import model_memory
+from robust_recourse.paper.bench.spec import Setting
 
 SETTING = Setting(classifier="network", train_share=0.8, arrival_share=0.2, future_models=100, instances=100)
 GRID = [

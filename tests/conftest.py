@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.neural_network import MLPClassifier
 
-from robust_recourse.datasets.synthetic import make_synthetic
+from robust_recourse.paper.datasets.synthetic import make_synthetic
 
 
 class CountingModel:

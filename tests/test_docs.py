@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from robust_recourse.cli import main
-from robust_recourse.datasets import DatasetError, load
+from robust_recourse.paper.datasets import DatasetError, load
 
 ROOT = Path(__file__).parent.parent
 FENCE = re.compile(r"^```(python|console)\n(.*?)^```", flags=re.MULTILINE | re.DOTALL)

@@ -1,10 +1,9 @@
 """Algorithmic recourse that survives the next model."""
 
 from robust_recourse.actions import ActionSet
-from robust_recourse.guarantees.audit import audit
-from robust_recourse.guarantees.certificate import certify
-from robust_recourse.guarantees.shift import future_models
-from robust_recourse.guarantees.tuning import tune
+from robust_recourse.audits.audit import audit
+from robust_recourse.certificates.certificate import certify
+from robust_recourse.futures.shift import future_models
 from robust_recourse.methods.bayesian import BayesianRecourse, RobustBayesianRecourse
 from robust_recourse.methods.nearest import NearestAccepted
 from robust_recourse.methods.roar import ROAR
@@ -12,6 +11,7 @@ from robust_recourse.methods.wachter import Wachter
 from robust_recourse.models.predictor import ModelError
 from robust_recourse.result import FutureValidity, Recourse, Recourses, Status
 from robust_recourse.saving import UntrustedModelError, load, save
+from robust_recourse.tuning.tuning import tune
 
 __version__ = "0.1.0"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 __all__ = ["commit", "source", "versions"]
 
-_SHOWING = {"report", "notices", "saving", "cli", "demo.py", "reproduce.py", "__main__.py"}
+_SHOWING = ("report/", "notices/", "saving/", "cli/", "paper/demo.py", "paper/reproduce.py", "paper/reading.py", "__main__.py")
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "joblib")
 
 
@@ -31,7 +31,7 @@ def source() -> str:
     digest = hashlib.blake2b(digest_size=12)
     for path in sorted(package.rglob("*.py")):
         name = path.relative_to(package).as_posix()
-        if name.split("/")[0] not in _SHOWING:
+        if not name.startswith(_SHOWING):
             digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
 

@@ -6,7 +6,7 @@ import pytest
 
 from robust_recourse import __version__
 from robust_recourse.cli import main
-from robust_recourse.demo import run_demo
+from robust_recourse.paper.demo import run_demo
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def test_the_demo_shows_that_robust_recourses_survive(small_demo):
 
 
 def test_the_command_prints_a_table_and_writes_a_page(tmp_path, capsys, monkeypatch, small_demo):
-    monkeypatch.setattr("robust_recourse.demo.run_demo", lambda **_: small_demo)
+    monkeypatch.setattr("robust_recourse.paper.demo.run_demo", lambda **_: small_demo)
     assert main(["demo", "--out", str(tmp_path / "new" / "folder")]) == 0
     printed = capsys.readouterr().out
     for word in ("boundary point", "KDE recourse", "robust recourse", "cost", "current validity", "future validity"):

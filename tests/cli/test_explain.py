@@ -557,7 +557,7 @@ def test_german_credit(explain, folder):
     from sklearn.compose import make_column_selector, make_column_transformer
     from sklearn.preprocessing import OrdinalEncoder
 
-    from robust_recourse.datasets import load
+    from robust_recourse.paper.datasets import load
 
     data = load("german", columns="all")
     data.D1.to_csv("train.csv", index=False)

@@ -16,8 +16,8 @@ from sklearn.svm import LinearSVC
 from robust_recourse import ActionSet, BayesianRecourse, NearestAccepted, RobustBayesianRecourse, tune
 from robust_recourse.cli import main
 from robust_recourse.cli._csv import EXACTLY
-from robust_recourse.guarantees._families import Family
-from robust_recourse.guarantees.shift import Arrival, Temporal
+from robust_recourse.futures.shift import Arrival, Temporal
+from robust_recourse.tuning._families import Family
 
 ACTIONS = '[columns.income]\ndirection = "up"\n'
 FAST = {"n_neighbors": 20, "n_samples": 20}
@@ -55,7 +55,7 @@ def desk(office, tmp_path, monkeypatch):
     for path in office.iterdir():
         shutil.copy(path, tmp_path)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("robust_recourse.guarantees.tuning.FAMILIES", FAMILIES[:1])
+    monkeypatch.setattr("robust_recourse.tuning.tuning.FAMILIES", FAMILIES[:1])
     return tmp_path
 
 
@@ -96,7 +96,7 @@ def work(monkeypatch):
 def promised(books):
     """What tuning finds."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("robust_recourse.guarantees.tuning.FAMILIES", FAMILIES)
+        patch.setattr("robust_recourse.tuning.tuning.FAMILIES", FAMILIES)
         return by_hand(books, target=0.5)
 
 
@@ -145,7 +145,7 @@ def same(found, path="tuned.toml"):
 
 
 def test_from_tables_to_settings_to_recourses(tuned, books, promised, desk, capsys, monkeypatch):
-    monkeypatch.setattr("robust_recourse.guarantees.tuning.FAMILIES", FAMILIES)
+    monkeypatch.setattr("robust_recourse.tuning.tuning.FAMILIES", FAMILIES)
     before = {path.name for path in desk.iterdir()}
     assert tuned(target=0.5) == 0
     printed = capsys.readouterr()
@@ -546,7 +546,7 @@ def test_the_method_without_ambiguity(tuned, books, capsys):
 
 def test_what_is_not_tuned_is_in_the_file(tuned, books, monkeypatch):
     wide = Family("budget", 2.0, 0.5, 0.1, axes=False)
-    monkeypatch.setattr("robust_recourse.guarantees.tuning.FAMILIES", (wide,))
+    monkeypatch.setattr("robust_recourse.tuning.tuning.FAMILIES", (wide,))
     assert tuned("--set", 'radius_unit="diameter"', "--set", "sampling_radius=0.05") == 0
     written = settings()["parameters"]
     assert written["radius_unit"] == "diameter"

@@ -12,10 +12,10 @@ import pytest
 from sklearn.base import BaseEstimator, clone
 
 from robust_recourse import RobustBayesianRecourse
-from robust_recourse.guarantees import tuning as module
-from robust_recourse.guarantees._families import Family
-from robust_recourse.guarantees.tuning import tune
 from robust_recourse.saving import load, save
+from robust_recourse.tuning import tuning as module
+from robust_recourse.tuning._families import Family
+from robust_recourse.tuning.tuning import tune
 
 QUICK = {"n_samples": 10, "n_neighbors": 10, "random_state": 0}
 SMALL = {"n_models": 5, "n_people": 16}

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
 
 from robust_recourse import ActionSet, RobustBayesianRecourse
-from robust_recourse.datasets import load
+from robust_recourse.paper.datasets import load
 
 pytestmark = pytest.mark.skipif(
     "ROBUST_RECOURSE_DATA" not in os.environ, reason="needs ROBUST_RECOURSE_DATA, the folder with the published files"

@@ -11,12 +11,12 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from robust_recourse.guarantees._families import Family, Lengths
-from robust_recourse.guarantees._halving import Dial
-from robust_recourse.guarantees._study import Measured
-from robust_recourse.guarantees.tuning import Tuning
 from robust_recourse.report.figures import draw_tuning
 from robust_recourse.report.figures._style import BLUE, GREEN, GREY, INK, RED
+from robust_recourse.tuning._families import Family, Lengths
+from robust_recourse.tuning._halving import Dial
+from robust_recourse.tuning._study import Measured
+from robust_recourse.tuning.tuning import Tuning
 
 LENGTHS = Lengths(0.2, 0.2, robust=True)
 FAMILIES = {mode: Family(mode, 1.0, 0.5, 0.1, axes=True) for mode in ("odds", "budget")}

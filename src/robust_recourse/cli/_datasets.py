@@ -29,14 +29,14 @@ def add_to(commands: Commands) -> None:
 
 
 def _show(_arguments: argparse.Namespace) -> int:
-    from robust_recourse.datasets import available
+    from robust_recourse.paper.datasets import available
 
     print_table(available(), "Data sets")
     return 0
 
 
 def _fetch(arguments: argparse.Namespace) -> int:
-    from robust_recourse.datasets import fetch
+    from robust_recourse.paper.datasets import fetch
 
     for name in arguments.names:
         for path in fetch(name):

@@ -10,7 +10,7 @@ from robust_recourse.cli._options import need_folder, need_report, positive_inte
 
 if TYPE_CHECKING:
     from robust_recourse.cli._options import Commands
-    from robust_recourse.demo import Demo
+    from robust_recourse.paper.demo import Demo
 
 __all__ = ["add_to"]
 
@@ -34,7 +34,7 @@ def add_to(commands: Commands) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     need_report("the demo")
-    from robust_recourse.demo import run_demo, write_demo
+    from robust_recourse.paper.demo import run_demo, write_demo
 
     need_folder(arguments.out)
     demo = run_demo(n_models=arguments.models, random_state=arguments.seed, n_jobs=arguments.jobs)

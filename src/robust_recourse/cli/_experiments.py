@@ -6,9 +6,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from robust_recourse.bench import PROFILES, TARGETS
 from robust_recourse.cli._options import need_folder, need_report, overrides
 from robust_recourse.cli._printing import print_line, print_table
+from robust_recourse.paper.bench import PROFILES, TARGETS
 
 if TYPE_CHECKING:
     from robust_recourse.cli._options import Commands
@@ -69,7 +69,7 @@ def _add_running(parser: argparse.ArgumentParser) -> None:
 
 def _reproduce(arguments: argparse.Namespace) -> int:
     need_report("the page")
-    from robust_recourse.reproduce import reproduce
+    from robust_recourse.paper.reproduce import reproduce
 
     out = arguments.out or Path(f"reproduction-{arguments.profile}")
     need_folder(out)
@@ -90,9 +90,9 @@ def _reproduce(arguments: argparse.Namespace) -> int:
 
 
 def _experiment(arguments: argparse.Namespace) -> int:
-    from robust_recourse.bench.runner import run
-    from robust_recourse.bench.spec import read_experiment
-    from robust_recourse.bench.summary import accuracies, configurations
+    from robust_recourse.paper.bench.runner import run
+    from robust_recourse.paper.bench.spec import read_experiment
+    from robust_recourse.paper.bench.summary import accuracies, configurations
 
     experiment = read_experiment(arguments.file, arguments.profile, overrides(arguments.set))
     out = arguments.out or Path(arguments.file.stem)

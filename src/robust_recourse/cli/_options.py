@@ -101,7 +101,7 @@ def need_other_file(option: str, path: Path, inputs: Iterable[Path | None]) -> N
 
 def overrides(pairs: Sequence[str]) -> dict[str, Any]:
     """Read the values of repeated options ``--set KEY=VALUE``."""
-    from robust_recourse.bench.spec import merged
+    from robust_recourse.paper.bench.spec import merged
 
     values: dict[str, Any] = {}
     for pair in pairs:

@@ -28,10 +28,10 @@ from robust_recourse.cli._scenarios import add_scenarios, read_scenarios
 from robust_recourse.cli._settings import check_parameters
 from robust_recourse.cli._tables import add_reading, need_table, read_people
 from robust_recourse.cli._tuned import FIGURES, draw, tell
-from robust_recourse.guarantees.shift import TrainingError
-from robust_recourse.guarantees.tuning import FEWEST_PEOPLE, tune
+from robust_recourse.futures.shift import TrainingError
 from robust_recourse.methods._base import RecourseMethod
 from robust_recourse.models.acceptance import accepted_by
+from robust_recourse.tuning.tuning import FEWEST_PEOPLE, tune
 
 if TYPE_CHECKING:
     from robust_recourse.cli._options import Commands

@@ -20,10 +20,10 @@ import numpy as np
 
 from robust_recourse._validation import check_share
 from robust_recourse.actions import ActionSet
-from robust_recourse.guarantees.shift import Scenario
-from robust_recourse.guarantees.tuning import tune
+from robust_recourse.futures.shift import Scenario
 from robust_recourse.methods._odds_descent import Solver
 from robust_recourse.methods._posterior import PosteriorMethod
+from robust_recourse.tuning.tuning import tune
 
 __all__ = ["BayesianRecourse", "RobustBayesianRecourse"]
 

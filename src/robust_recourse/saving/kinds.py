@@ -11,7 +11,6 @@ import pandas as pd
 from robust_recourse.actions import ActionSet
 from robust_recourse.actions.moves import Moves
 from robust_recourse.actions.rules import Rule
-from robust_recourse.guarantees.tuning import Tuning
 from robust_recourse.math.limits import Limits
 from robust_recourse.math.odds import Scales
 from robust_recourse.result.future import Share
@@ -20,6 +19,7 @@ from robust_recourse.saving.plain import Kind, exactly
 from robust_recourse.saving.types import TYPES
 from robust_recourse.tables import Column, Schema
 from robust_recourse.tables.foreign import native
+from robust_recourse.tuning.tuning import Tuning
 
 __all__ = ["KINDS"]
 

@@ -15,8 +15,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from robust_recourse._typing import BoolArray
-from robust_recourse.guarantees.tuning import Tuning
 from robust_recourse.report.figures._style import BLUE, GREEN, GREY, INK, RED, finish, in_style
+from robust_recourse.tuning.tuning import Tuning
 
 __all__ = ["draw_tuning"]
 

@@ -1,0 +1,1 @@
+"""Recourse by group."""

@@ -1,0 +1,1 @@
+"""How much ambiguity a point bears."""

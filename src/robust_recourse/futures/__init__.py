@@ -1,0 +1,1 @@
+"""Retrained models, and the scenarios that they come from."""

@@ -1,0 +1,184 @@
+"""Scenarios in which the data change: each draws the rows and labels of a future model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from robust_recourse._validation import check_real
+from robust_recourse.futures._rows import TrainingData, append
+from robust_recourse.futures._scenario import Scenario, check_pair, check_share, number_of, store
+from robust_recourse.futures._times import places_in_time
+from robust_recourse.futures._training import Drawn, Plan, Present
+
+__all__ = ["Arrival", "Bootstrap", "Deletion", "LabelNoise", "Seeds", "Temporal", "arriving"]
+
+
+@dataclass(frozen=True)
+class Bootstrap(Scenario):
+    """The data might have been others from the same source: as many rows, drawn with replacement."""
+
+    kind = "bootstrap"
+
+    def draw(self, rng: np.random.Generator, data: TrainingData) -> Drawn:
+        """Draw with replacement."""
+        return Drawn(rng.integers(len(data), size=len(data)))
+
+
+@dataclass(frozen=True)
+class Seeds(Scenario):
+    """The same data, another seed: what the randomness of training alone can change."""
+
+    kind = "seeds"
+
+    def draw(self, rng: np.random.Generator, data: TrainingData) -> Drawn:  # noqa: ARG002
+        """Keep every row."""
+        return Drawn(np.arange(len(data)))
+
+
+@dataclass(frozen=True)
+class Deletion(Scenario):
+    """Some people have their rows deleted, as the right to be forgotten allows.
+
+    Parameters
+    ----------
+    share : float
+        Share of the rows that are deleted, between 0 and 1; at least one row is.
+    """
+
+    kind = "deletion"
+
+    share: float = 0.1
+
+    def _check(self) -> None:
+        store(self, share=check_share(self.share, "Deletion: share"))
+
+    def draw(self, rng: np.random.Generator, data: TrainingData) -> Drawn:
+        """Delete rows at random; the others stay in order."""
+        gone = rng.choice(len(data), number_of(self.share, len(data) - 1, len(data)), replace=False)
+        return Drawn(np.delete(np.arange(len(data)), gone))
+
+
+@dataclass(frozen=True)
+class LabelNoise(Scenario):
+    """Some labels were wrong: they are exchanged for another class.
+
+    Parameters
+    ----------
+    share : float
+        Share of the labels that change, above 0 and at most 1; at least one does.
+    """
+
+    kind = "label noise"
+
+    share: float = 0.05
+
+    def _check(self) -> None:
+        store(self, share=check_real(self.share, "LabelNoise: share", minimum=0.0, strict=True, maximum=1.0))
+
+    def prepare(self, present: Present) -> tuple[TrainingData, Plan]:
+        """Check that there are classes."""
+        if present.data.codes is None:
+            raise ValueError(f"The scenario {self.name!r} needs classes, but y has numbers to regress on.")
+        return present.data, self
+
+    def draw(self, rng: np.random.Generator, data: TrainingData) -> Drawn:
+        """Change labels at random."""
+        assert data.codes is not None
+        codes, k = data.codes.copy(), len(data.examples)
+        wrong = rng.choice(len(data), number_of(self.share, len(data), len(data)), replace=False)
+        codes[wrong] = (codes[wrong] + rng.integers(1, k, size=len(wrong))) % k
+        return Drawn(np.arange(len(data)), codes)
+
+
+@dataclass(frozen=True, eq=False)
+class Arrival(Scenario):
+    """New data arrive, and the model is trained on the present and a random part of the new.
+
+    Parameters
+    ----------
+    X_new : DataFrame or array_like of shape (m, p)
+        New rows, in the columns of the present ones.
+    y_new : array_like of shape (m,)
+        Their labels.
+    share : float
+        Share of the new rows that a model gets, above 0 and at most 1; at least one row.
+    """
+
+    kind = "arrival"
+
+    X_new: Any = field(repr=False)
+    y_new: Any = field(repr=False)
+    share: float = 0.2
+
+    def _check(self) -> None:
+        store(self, share=check_real(self.share, "Arrival: share", minimum=0.0, strict=True, maximum=1.0))
+
+    def prepare(self, present: Present) -> tuple[TrainingData, Plan]:
+        """Put the new rows behind the present ones."""
+        data = append(present.data, self.X_new, self.y_new)
+        return data, arriving(len(present.data), len(data), self.share)
+
+
+@dataclass(frozen=True, eq=False)
+class Temporal(Scenario):
+    """Time passes, and the model forgets the oldest rows.
+
+    Parameters
+    ----------
+    time : array_like of shape (n,) or column
+        When every row is from: numbers or dates, or the name of the column of `X` that says so (the number of the
+        column if `X` is an array).
+    oldest : (float, float) or float
+        Between which shares of the rows are forgotten. The share is drawn for every model, and the rows that are
+        forgotten are the oldest; among rows of the same time chance decides.
+    """
+
+    kind = "temporal"
+
+    time: Any = field(repr=False)
+    oldest: tuple[float, float] | float = (0.1, 0.5)
+
+    def _check(self) -> None:
+        low, high = check_pair(self.oldest, "Temporal: oldest")
+        store(self, oldest=(check_share(low, "Temporal: oldest"), check_share(high, "Temporal: oldest")))
+
+    def prepare(self, present: Present) -> tuple[TrainingData, Plan]:
+        """Put the rows in order."""
+        times = places_in_time(self.time, present.data.X)
+        return replace(present.data, times=times), _Forgetting(*check_pair(self.oldest, "Temporal: oldest"))
+
+
+@dataclass(frozen=True)
+class _Arriving:
+    """Draws some of the rows behind the present ones."""
+
+    n_present: int
+    n_arriving: int
+
+    def draw(self, rng: np.random.Generator, data: TrainingData) -> Drawn:
+        arrived = self.n_present + rng.choice(len(data) - self.n_present, self.n_arriving, replace=False)
+        return Drawn(np.concatenate([np.arange(self.n_present), arrived]))
+
+
+@dataclass(frozen=True)
+class _Forgetting:
+    """Draws how many of the oldest rows go."""
+
+    low: float
+    high: float
+
+    def draw(self, rng: np.random.Generator, data: TrainingData) -> Drawn:
+        assert data.times is not None
+        share = rng.uniform(self.low, self.high)
+        n_old = number_of(share, len(data) - 1, len(data))
+        old = np.lexsort((rng.random(len(data)), data.times))[:n_old]
+        return Drawn(np.delete(np.arange(len(data)), old), note=f"without the oldest {share:.1%}")
+
+
+def arriving(n_present: int, n_rows: int, share: float) -> Plan:
+    """Return the plan of the paper: all of the first `n_present` rows, and a share of the others."""
+    n_new = n_rows - n_present
+    return _Arriving(n_present, number_of(share, n_new, n_new))

@@ -1,0 +1,175 @@
+"""Trains models on what a plan draws: in parallel, each with a stream of random numbers of its own, none twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import joblib
+import numpy as np
+from joblib import Parallel, delayed
+
+from robust_recourse._progress import track
+from robust_recourse._provenance import versions
+from robust_recourse._typing import IntArray
+from robust_recourse.futures._fingerprint import fingerprint
+from robust_recourse.futures._recipes import Reseed, fitted
+from robust_recourse.futures._rows import TrainingData
+from robust_recourse.futures._store import ModelStore
+
+__all__ = ["Drawn", "Job", "Plan", "Present", "TrainingError", "generator", "train"]
+
+_DRAWS = 100  # that may lose a class before it is an error
+
+
+class TrainingError(RuntimeError):
+    """A future model could not be trained; the message names the scenario and the number of the model."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What a model is trained on.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        Rows of the data.
+    codes : ndarray of int, optional
+        Their classes, by number; those that they have if None.
+    parameters : mapping
+        Parameters of the estimator that are changed.
+    note : str
+        What is special about it.
+    """
+
+    rows: IntArray
+    codes: IntArray | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    note: str = ""
+
+
+class Plan(Protocol):
+    """Draws what a model is trained on."""
+
+    def draw(self, rng: np.random.Generator, data: TrainingData) -> Drawn:
+        """Draw once."""
+        ...
+
+
+@dataclass(frozen=True)
+class Present:
+    """What is there before anything changes: how models are trained, on which data, and what they decide."""
+
+    recipe: Any
+    data: TrainingData
+    favourable: Any = None
+    threshold: float | None = None
+
+    @property
+    def decision(self) -> tuple[Any, float | None]:
+        """The favourable class and the threshold as they were given."""
+        return self.favourable, self.threshold
+
+    @property
+    def level(self) -> float:
+        """The probability from which on rows are accepted."""
+        return 0.5 if self.threshold is None else self.threshold
+
+
+@dataclass(frozen=True)
+class Job:
+    """One model to train.
+
+    Attributes
+    ----------
+    name : str
+        What messages call it.
+    data : TrainingData
+        Where its rows are drawn from.
+    plan : Plan
+        Who draws them.
+    stream : tuple of int
+        The seed and the key of its random numbers.
+    reseed : {"all", "missing", "none"}
+        Which random states get a new seed.
+    """
+
+    name: str
+    data: TrainingData
+    plan: Plan
+    stream: tuple[int, ...]
+    reseed: Reseed = "all"
+
+
+def generator(stream: Sequence[int]) -> np.random.Generator:
+    """Return the random numbers of a stream."""
+    seed, *key = stream
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=tuple(key)))
+
+
+def train(recipe: Any, jobs: Sequence[Job], *, n_jobs: int | None, store: ModelStore | None) -> list[tuple[Any, str]]:
+    """Return the models, each with a note on what is special about it; train those that are not in the store."""
+    keys = [""] * len(jobs) if store is None else _keys(recipe, jobs)
+    found: list[Any] = [None if store is None else store.load(key) for key in keys]
+    missing = [place for place, model in enumerate(found) if model is None]
+    parallel = Parallel(n_jobs=n_jobs, return_as="generator")
+    models = parallel(delayed(_train)(recipe, jobs[place], store, keys[place]) for place in missing)
+    for place, model in zip(missing, track(models, "retraining", len(missing)), strict=True):
+        found[place] = model
+    return found
+
+
+def _train(recipe: Any, job: Job, store: ModelStore | None, key: str) -> tuple[Any, str]:
+    rng = generator(job.stream)
+    drawn = _draw(job, rng)
+    X, y = job.data.take(drawn.rows, drawn.codes)
+    try:
+        model = fitted(recipe, X, y, drawn.parameters, rng, job.reseed), drawn.note
+    except Exception as error:
+        raise TrainingError(f"{job.name}: training failed with {type(error).__name__}: {error}") from error
+    if store is not None:
+        try:
+            store.save(key, model)
+        except Exception as error:
+            raise TrainingError(
+                f"{job.name}: memory cannot keep the model, {type(error).__name__}: {error}. Leave memory out, or make "
+                "models that can be pickled."
+            ) from error
+    return model
+
+
+def _draw(job: Job, rng: np.random.Generator) -> Drawn:
+    """Draw until every class is there."""
+    data = job.data
+    for _ in range(_DRAWS):
+        drawn = job.plan.draw(rng, data)
+        if data.codes is None:
+            return drawn
+        codes = data.codes[drawn.rows] if drawn.codes is None else drawn.codes
+        kept = np.bincount(codes, minlength=len(data.examples)) > 0
+        if kept.all():
+            return drawn
+    lost = int(np.argmin(kept))
+    raise ValueError(
+        f"{job.name}: {_DRAWS} draws in a row left no row of the class {data.classes[lost]!r}, which has "
+        f"{np.count_nonzero(data.codes == lost)} of the {len(data)} rows. Take a smaller share, or leave the scenario "
+        "out."
+    )
+
+
+def _keys(recipe: Any, jobs: Iterable[Job]) -> list[str]:
+    """Return a name for every model; those of the same name are the same."""
+    try:
+        trainer = joblib.hash(recipe) if hasattr(recipe, "fit") else fingerprint(recipe)
+    except Exception as error:  # of pickling, where anything may be raised
+        raise TypeError(
+            f"memory cannot tell estimators apart of which a part cannot be pickled: {error}. Leave memory out, or "
+            "define such functions in a module."
+        ) from error
+    tables = {id(job.data): job.data for job in jobs}
+    contents = {
+        place: joblib.hash((versions(), trainer, data.X, data.y, data.codes, data.times))
+        for place, data in tables.items()
+    }
+    return [str(joblib.hash((contents[id(job.data)], job.plan, job.stream, job.reseed))) for job in jobs]

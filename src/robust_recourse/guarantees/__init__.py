@@ -1,1 +1,0 @@
-"""What happens to a recourse when the model is replaced."""

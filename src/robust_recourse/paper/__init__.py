@@ -1,0 +1,1 @@
+"""The paper: its data sets, experiments, reproduction and demo."""

@@ -1,0 +1,252 @@
+"""Runs an experiment part by part; what is finished is never run again."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import asdict
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import joblib
+import numpy as np
+import pandas as pd
+from joblib import Memory, Parallel, delayed
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import StratifiedKFold
+
+from robust_recourse._files import part_key, replacing
+from robust_recourse._progress import track
+from robust_recourse._provenance import commit, source, versions
+from robust_recourse.methods._base import RecourseMethod
+from robust_recourse.metrics import accepted_by, distances, future_validity
+from robust_recourse.paper.bench.cases import Case, load_rows, prepare
+from robust_recourse.paper.bench.classifiers import make_classifier
+from robust_recourse.paper.bench.encoding import learn_encoding
+from robust_recourse.paper.bench.results import ResultFolder
+from robust_recourse.paper.bench.spec import METHODS, Configuration, Experiment, SpecError
+
+__all__ = ["make_method", "model_memory", "run"]
+
+
+class _Part(NamedTuple):
+    """One piece of work: `make(*arguments)` returns the rows to keep under `key`."""
+
+    key: str
+    make: Callable[..., pd.DataFrame]
+    arguments: tuple[Any, ...]
+
+
+def run(
+    experiment: Experiment,
+    out: Path,
+    *,
+    n_jobs: int | None = None,
+    table_format: str = "csv",
+    cache: Path | None = None,
+) -> pd.DataFrame:
+    """Run what is not finished yet and return the table of all results.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        What to run.
+    out : Path
+        Folder for the parts, the table ``results.csv`` (or ``.parquet``) and ``provenance.json``.
+    n_jobs : int, optional
+        Number of processes.
+    table_format : str
+        ``"csv"`` or ``"parquet"``.
+    cache : Path, optional
+        Folder for trained models; by default ``cache`` in `out`. Experiments may share it.
+
+    Returns
+    -------
+    DataFrame
+        For methods, one row for each data set, seed, configuration and instance; for classifiers, one for each data
+        set, seed, half of the data and fold.
+    """
+    folder = ResultFolder(out, table_format)
+    _check(experiment)
+    store = out / "cache" if cache is None else cache
+    started, clock = datetime.now(UTC), time.perf_counter()
+    hashes: dict[str, dict[str, str]] = {}
+    keys: list[str] = []
+    fresh = 0
+    for name in experiment.datasets:
+        for seed in experiment.seeds:
+            data = load_rows(name, experiment.options.get(name, {}), seed)
+            hashes[name] = dict(data.hashes)
+            facts = (versions(), source(), name, experiment.options.get(name, {}), hashes[name], seed)
+            list_parts = _scoring if experiment.folds else _explaining
+            parts = list(list_parts(experiment, name, seed, facts, store, n_jobs, folder))
+            fresh += _finish(parts, folder, f"{name}, seed {seed}" if len(experiment.seeds) > 1 else name, n_jobs)
+            keys += [part.key for part in parts]
+    folder.write_table(keys)
+    folder.write_provenance(
+        {
+            "title": experiment.title,
+            "experiment": asdict(experiment),
+            "versions": versions(),
+            "commit": commit(),
+            "source": source(),
+            "data": hashes,
+            "started": started.isoformat(timespec="seconds"),
+            "seconds": round(time.perf_counter() - clock, 1),
+            "parts": {"run now": fresh, "run before": len(keys) - fresh},
+        }
+    )
+    return folder.read(keys)
+
+
+def model_memory(store: Path) -> Memory:
+    """Return the memory for trained models; other versions or other code have another."""
+    return Memory(store / part_key(versions(), source()), verbose=0)
+
+
+def _check(experiment: Experiment) -> None:
+    """Fail now, not in the middle of the work: every data set can be read, every parameter is in range."""
+    for name in experiment.datasets:
+        data = load_rows(name, experiment.options.get(name, {}), experiment.seeds[0])
+        fewest = min(np.bincount(y, minlength=2).min() for y in (data.y1, data.y2))
+        if fewest < max(experiment.folds, 2):
+            raise SpecError(
+                f"{name} has a class with {fewest} rows, too few for {experiment.folds or 'a split in two'}"
+                f"{' folds' * bool(experiment.folds)}. Use more rows, or fewer folds."
+            )
+    for configuration in experiment.configurations:
+        try:
+            METHODS[configuration.method](None, **configuration.parameters)._check_parameters()
+        except (TypeError, ValueError, NotImplementedError) as error:
+            raise SpecError(f"{configuration.method} with {dict(configuration.parameters)}: {error}") from error
+
+
+def _finish(parts: list[_Part], folder: ResultFolder, description: str, n_jobs: int | None) -> int:
+    missing = [part for part in parts if not folder.has(part.key)]
+    parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
+    for _ in track(parallel(delayed(_make)(part, folder) for part in missing), description, len(missing)):
+        pass
+    return len(missing)
+
+
+def _make(part: _Part, folder: ResultFolder) -> None:
+    # Written by the process that made it: what is finished stays, whatever happens to the others.
+    folder.write_part(part.key, part.make(*part.arguments))
+
+
+def _explaining(
+    experiment: Experiment,
+    name: str,
+    seed: int,
+    facts: tuple[Any, ...],
+    store: Path,
+    n_jobs: int | None,
+    folder: ResultFolder,
+) -> Iterable[_Part]:
+    case_key = part_key("case", facts, asdict(experiment.setting))
+    path = store / f"{case_key}.joblib"
+    keys = [part_key(case_key, asdict(configuration)) for configuration in experiment.configurations]
+    if not all(map(folder.has, keys)) and not _readable(path):
+        memory = model_memory(store)
+        options = experiment.options.get(name, {})
+        case = prepare(name, experiment.setting, seed, options=options, memory=memory, n_jobs=n_jobs)
+        with replacing(path) as written:
+            joblib.dump(case, written)
+    for key, configuration in zip(keys, experiment.configurations, strict=True):
+        yield _Part(key, _explain, (path, configuration))
+
+
+def _readable(path: Path) -> bool:
+    """Whether a case is there and whole."""
+    try:
+        _case(path)
+    except Exception:  # a damaged file may raise anything
+        return False
+    return True
+
+
+@lru_cache(maxsize=1)
+def _case(path: Path) -> Case:
+    case: Case = joblib.load(path)
+    return case
+
+
+def make_method(case: Case, configuration: Configuration) -> RecourseMethod:
+    """Return the method of a configuration for the model of a case."""
+    return METHODS[configuration.method](
+        case.model, actions=case.actions, random_state=case.seed, **configuration.parameters
+    )
+
+
+def _explain(path: Path, configuration: Configuration) -> pd.DataFrame:
+    """Explain the instances of a case with one configuration, and score what comes out."""
+    case = _case(path)
+    method = make_method(case, configuration)
+    try:
+        method.fit(case.X_train)
+        start = time.perf_counter()
+        found = method.explain(case.instances)
+        seconds = time.perf_counter() - start
+    except Exception as error:
+        error.add_note(f"in {configuration.method} with {dict(configuration.parameters)} on {case.dataset}")
+        raise
+    far = distances(found.x, case.instances)
+    return pd.DataFrame(
+        {
+            "dataset": case.dataset,
+            "seed": case.seed,
+            "method": configuration.name,
+            "variant": configuration.variant,
+            "parameters": json.dumps(dict(configuration.parameters), sort_keys=True),
+            "row": case.rows,
+            "held out": case.held_out,
+            "cost": far.l1,
+            "l2 cost": far.l2,
+            "changes": far.n_changes,
+            "current validity": accepted_by(case.model, found.x).astype(float),
+            "future validity": future_validity(case.future, found.x),
+            "status": [str(status) for status in found.status],
+            "model rows": found.n_queries,
+            "seconds": seconds / len(case.instances),
+        }
+    )
+
+
+def _scoring(
+    experiment: Experiment,
+    name: str,
+    seed: int,
+    facts: tuple[Any, ...],
+    _store: Path,
+    _n_jobs: int | None,
+    _folder: ResultFolder,
+) -> Iterable[_Part]:
+    for half in ("D1", "D2"):
+        for fold in range(experiment.folds):
+            key = part_key("fold", facts, asdict(experiment.setting), half, fold, experiment.folds)
+            yield _Part(key, _score, (experiment, name, seed, half, fold))
+
+
+def _score(experiment: Experiment, name: str, seed: int, half: str, fold: int) -> pd.DataFrame:
+    """Train the classifier on all folds of one half of the data but one, and score it on that."""
+    data = load_rows(name, experiment.options.get(name, {}), seed)
+    X, y = (data.X1, data.y1) if half == "D1" else (data.X2, data.y2)
+    folds = StratifiedKFold(experiment.folds, shuffle=True, random_state=seed)
+    train, test = list(folds.split(X, y))[fold]
+    encoding = learn_encoding(data, X.iloc[train], standardise=experiment.setting.standardise)
+    model = make_classifier(experiment.setting.classifier, seed).fit(encoding.encode(X.iloc[train]), y[train])
+    probability = model.predict_proba(encoding.encode(X.iloc[test]))[:, 1]
+    return pd.DataFrame(
+        {
+            "dataset": [name],
+            "seed": [seed],
+            "classifier": [experiment.setting.classifier],
+            "data": [half],
+            "fold": [fold],
+            "accuracy": [np.mean((probability > 0.5) == (y[test] == 1))],
+            "auc": [roc_auc_score(y[test], probability)],
+        }
+    )

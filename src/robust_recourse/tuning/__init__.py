@@ -1,0 +1,1 @@
+"""Settings that keep a promised future validity."""
