@@ -3,7 +3,7 @@ import re
 import pandas as pd
 import pytest
 
-from robust_recourse import reproduce as module
+from robust_recourse.paper import reproduce as module
 from robust_recourse.cli import main
 from robust_recourse.paper.bench import PROFILES, TARGETS
 from robust_recourse.paper.reading import read_comparison
