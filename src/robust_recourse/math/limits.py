@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
-from robust_recourse._typing import BoolArray, FloatArray
+from robust_recourse._typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["Limits"]
+__all__ = ["Limits", "Room"]
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,12 @@ class Limits:
         """Which columns hold categories."""
         return np.array([target is not None for target in self.targets], dtype=bool)
 
+    def cost(self, x: FloatArray, x0: FloatArray) -> FloatArray:
+        """Return the cost of every row of `x`: the weighted distance of the numbers, and the price of every switch."""
+        change = np.where(self.categories, x != x0, np.abs(x - x0))
+        cost: FloatArray = (change * self.weights).sum(axis=-1)
+        return cost
+
     def without_codes(self, x0: FloatArray) -> FloatArray:
         """Return instances with 0 for codes of categories: these are names, and no draw shall depend on them."""
         return np.where(self.categories, 0.0, x0)
@@ -82,8 +89,55 @@ class Limits:
             allowed = allowed & (code < own)
         return np.asarray(allowed)
 
-    @property
-    def unlimited(self) -> bool:
-        """Whether every column is a number and may go anywhere."""
-        anywhere = self.rises & self.falls & np.isneginf(self.lower) & np.isposinf(self.upper)
-        return bool(anywhere.all() and not self.categories.any())
+
+@dataclass(frozen=True, eq=False)
+class Room:
+    """How far each of some people may go: the limits of the columns, and which of them each person may change.
+
+    Attributes
+    ----------
+    limits : Limits
+        The limits of the columns.
+    x0 : ndarray of shape (m, p)
+        The people.
+    free : ndarray of bool, shape (m, p)
+        The columns that each may change, numbers or categories.
+    """
+
+    limits: Limits
+    x0: FloatArray
+    free: BoolArray
+
+    @cached_property
+    def box(self) -> tuple[FloatArray, FloatArray]:
+        """Bounds of the numbers, of shape (m, p): the person's own value where they may not change."""
+        numbers = self.free & ~self.limits.categories
+        lower, upper = self.limits.box(self.x0)
+        return np.where(numbers, lower, self.x0), np.where(numbers, upper, self.x0)
+
+    @cached_property
+    def _unlimited(self) -> bool:
+        return bool((np.isneginf(self.box[0]) & np.isposinf(self.box[1])).all())
+
+    def __len__(self) -> int:
+        return len(self.x0)
+
+    def clipped(self, points: FloatArray, people: IntArray) -> FloatArray:
+        """Move the numbers of points of the people into their bounds, in place."""
+        if not self._unlimited:
+            lower, upper = (side.take(people, axis=0) for side in self.box)
+            np.clip(points, lower, upper, out=points, where=~self.limits.categories)
+        return points
+
+    def take(self, people: IntArray | BoolArray) -> Room:
+        """Keep some of the people."""
+        return Room(self.limits, self.x0[people], self.free[people])
+
+    def cost(self, x: FloatArray, people: IntArray) -> FloatArray:
+        """Return what points of the people cost them."""
+        return self.limits.cost(x, self.x0[people])
+
+    def may_switch(self, column: int, people: IntArray, code: FloatArray) -> BoolArray:
+        """Whether the people may switch a column to the categories `code`."""
+        own, free = self.x0[people, column], self.free[people, column]
+        return np.asarray(self.limits.may_switch(column, own, code) & free)

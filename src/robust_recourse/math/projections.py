@@ -40,7 +40,7 @@ def project(
     ----------
     y, x0, lower, upper : ndarray of shape (n, p)
         Points, instances and bounds (infinite where there is none).
-    weights : ndarray of shape (p,)
+    weights : ndarray of shape (p,) or (n, p)
         Positive cost weights.
     budget : ndarray of shape (n,)
         Non-negative budgets :math:`\delta`.
@@ -56,15 +56,15 @@ def project(
     >>> project(np.array([[3.0, 1.0]]), zero, one, np.array([2.0]), -free, free)
     array([[2., 0.]])
     """
-    z = y - x0
+    z, weights = y - x0, np.broadcast_to(weights, y.shape)
     room = np.where(z >= 0.0, upper - x0, x0 - lower)
     size = np.abs(z)
     move = np.minimum(size, room)
     costly = (move * weights).sum(axis=1) > budget
     if costly.any():
-        size, room = size[costly], room[costly]
-        theta = _threshold(size, room, weights, budget[costly])
-        move[costly] = np.minimum(np.maximum(size - theta[:, None] * weights, 0.0), room)
+        size, room, price = size[costly], room[costly], weights[costly]
+        theta = _threshold(size, room, price, budget[costly])
+        move[costly] = np.minimum(np.maximum(size - theta[:, None] * price, 0.0), room)
     return settle(x0 + np.copysign(move, z), x0, weights, budget, lower, upper)
 
 
@@ -97,14 +97,14 @@ def settle(
     x: FloatArray, x0: FloatArray, weights: FloatArray, budget: FloatArray, lower: FloatArray, upper: FloatArray
 ) -> FloatArray:
     """Remove what rounding left outside the feasible set, so that bounds and budget hold to the last bit."""
-    x = np.clip(x, lower, upper)
+    x, weights = np.clip(x, lower, upper), np.broadcast_to(weights, x.shape)
     spent = weighted_cost(x, x0, weights)
     over = spent > budget
     slack = _ROUNDING
     while over.any():
         shrink = budget[over] / spent[over] * (1.0 - slack)
         x[over] = x0[over] + (x[over] - x0[over]) * shrink[:, None]
-        spent[over] = weighted_cost(x[over], x0[over], weights)
+        spent[over] = weighted_cost(x[over], x0[over], weights[over])
         over = spent > budget
         # Next to a large instance a small shrinkage is rounded away; in the end the move itself is given up.
         slack = min(2.0 * slack, 1.0)

@@ -79,7 +79,7 @@ class Answers:
         failing = np.arange(len(X))
         while len(failing) > 1:
             for half in np.array_split(failing, 2):
-                points = X[half] if self._decode is None else self._decode(X[half], rows[half])
+                points = _take(X, half) if self._decode is None else self._decode(X[half], rows[half])
                 try:
                     self._ask(points)
                 except Exception:
@@ -142,6 +142,10 @@ class Acceptance(Answers):
     def __call__(self, X: FloatArray, rows: IntArray) -> FloatArray:
         """Return the number of every row of `X`; `rows` are their numbers in messages."""
         return self.verdicts(X, rows).acceptance
+
+
+def _take(X: Any, rows: IntArray) -> Any:
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
 def _method(model: Any, names: tuple[str, ...]) -> Callable[[Any], Any]:

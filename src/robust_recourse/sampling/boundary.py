@@ -1,278 +1,299 @@
 r"""Search for the cheapest point on the decision boundary.
 
-The candidates of an instance are accepted training rows, moved into its action set. A segment from the instance
-to a candidate crosses the boundary at some cost, and the cheapest crossing is wanted. The cost grows linearly
-along a segment, so that *"is the point of this segment at cost* :math:`\tau` *accepted?"* decides whether the
-segment can beat an incumbent of cost :math:`\tau`: all segments are asked that once, in one batch, and only
-those that answer yes are looked at again.
+The candidates of a person are accepted training rows, moved into its action set. A segment from the person to a
+candidate crosses the boundary at some cost, and the cheapest crossing is wanted. The cost grows linearly along a segment,
+so that *"is the point of this segment at cost* :math:`\tau` *accepted?"* decides whether the segment can beat an incumbent
+of cost :math:`\tau`: all segments are asked that once, in one batch, and only those that answer yes are looked at again.
 
-Training rows differ from an instance in all columns at once, and an L1 cost charges for each. The corners of an L1
-ball lie on the axes: where the boundary is a hyperplane, the cheapest point on it changes one column only. So the
-segments along single columns, up to the ends of the range of the training rows, compete in the end.
-
-Columns of categories have no segments: they switch, all at once, where a segment begins, and what that costs is the
-*jump* of the segment. Switches of a single column compete, too, as segments that are a jump and nothing else.
+Training rows differ from a person in all columns at once, and an L1 cost charges for each. The corners of an L1 ball lie
+on the axes: where the boundary is a hyperplane, the cheapest point on it changes one column only. So the segments along
+single columns, up to the ends of the range of the training rows, compete, too, and so do switches of single categories.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
-from robust_recourse.math.limits import Limits
-from robust_recourse.sampling.oracle import Oracle
-from robust_recourse.sampling.segments import Axes, Segments, Switches, mixed_cost, nearest_segments, to_points
+from robust_recourse.math.limits import Room
+from robust_recourse.sampling.asking import Ask
+from robust_recourse.sampling.bisection import Lines, bisect
+from robust_recourse.sampling.polishing import polish
+from robust_recourse.sampling.segments import Axes, Joined, Segments, Switches, ToPoints, nearest_segments
 
-__all__ = ["Boundary", "find_boundary"]
+__all__ = ["Boundary", "Look", "find_boundary"]
 
 _FIRST = 6  # nearest segments whose bisection gives the first incumbent
-_PICKS = 3  # contenders bisected in every later round
-_SHARES = (32, 128, 512)  # segments that compete before the others do
+_PICKS = 4  # contenders bisected in every later round
+_SHARES = (32, 160)  # segments that compete before the others do
 _COARSE, _FINE = 2.0**-7, 1e-6  # widths of a bracket relative to its cost: to compare segments, and at the end
-_MOST_HALVINGS = 60
-_ROWS = 8192  # points built at once
 _PAIRS = 2**20  # segments that are looked at together
-_THINNINGS = 3  # times that changes are taken back
-_NUMBERS = 2**23  # in the points of these questions that are held together
+_PROBES = np.arange(1, 8) / 8.0  # of the cost of a boundary point, where other segments might be accepted before
+_PROBED, _PROBED_MORE = 8, 64  # segments: of everybody, and of those in whom that was so
+
+
+class Look(NamedTuple):
+    """How to look for a boundary."""
+
+    n_neighbors: int  # candidates towards which it is searched; if none is reached, the next ones follow
+    resolution: float  # largest distance of a boundary point from a refused point of the same segment
+    ranges: tuple[FloatArray, FloatArray] | None = None  # how far a column may go alone, (p,) each; None: nowhere
 
 
 class Boundary(NamedTuple):
-    """Boundary points, on the favourable side, of many instances."""
+    """Boundary points, on the favourable side, of many people."""
 
     x: FloatArray  # (m, p), NaN where there is none
     found: BoolArray  # (m,)
 
 
-def find_boundary(
-    oracle: Oracle,
-    x0: FloatArray,
-    candidates: FloatArray,
-    limits: Limits,
-    n_neighbors: int,
-    resolution: float,
-    ranges: tuple[FloatArray, FloatArray] | None = None,
-    *,
-    thin: bool = False,
-) -> Boundary:
-    """Find the cheapest boundary point of every instance.
+def find_boundary(ask: Ask, room: Room, candidates: FloatArray, look: Look) -> Boundary:
+    """Find the cheapest boundary point of every person.
 
     Parameters
     ----------
-    oracle : Oracle
+    ask : Ask
         The model.
-    x0 : ndarray of shape (m, p)
-        Refused instances in the columns that may change: numbers, and codes of categories.
+    room : Room
+        The refused people, in units of cost, and how far they may go.
     candidates : ndarray of shape (N, p)
-        Accepted training rows in the same columns.
-    limits : Limits
-        The action set in the same columns.
-    n_neighbors : int
-        Number of segments tried for every instance: those to the candidates that are cheapest once moved into
-        the action set. If none of their ends is accepted, the next cheapest follow, twice as many each time.
-    resolution : float
-        Largest distance of a boundary point from a refused point of the same segment.
-    ranges : tuple of ndarray of shape (p,), optional
-        Smallest and largest value that a column may reach when it changes alone. None: no column does.
-    thin : bool
-        Whether changes that do not help are taken back, as far as that makes the point cheaper.
+        Accepted training rows.
+    look : Look
+        Where to look, and how closely.
 
     Returns
     -------
     Boundary
         Points that the model accepts, within the resolution, and a millionth of the way, of a refused point.
     """
-    found = Boundary(np.full_like(x0, np.nan), np.zeros(len(x0), dtype=bool))
-    missing = np.arange(len(x0))
-    first, last = 0, n_neighbors
+    found = Boundary(np.full_like(room.x0, np.nan), np.zeros(len(room), dtype=bool))
+    missing, first, last = np.arange(len(room)), 0, look.n_neighbors
     while len(missing) and first < len(candidates):
         last = min(last, len(candidates))
         for part in np.array_split(missing, -(-len(missing) * (last - first) // _PAIRS)):
-            segments = nearest_segments(x0[part], candidates, limits, first, last)
-            points, reached = _Search(oracle, segments, part).run(resolution)
-            found.x[part[reached]] = points[reached]
-            found.found[part[reached]] = True
+            some = room.take(part)
+            segments: list[Segments] = [nearest_segments(some, candidates, first, last)]
+            search = _Search(ask.take(part), Joined([*(_alone(some, look) if first == 0 else []), *segments]))
+            x, reached = search.run(look.resolution)
+            found.x[part[reached]], found.found[part[reached]] = x[reached], True
         missing = missing[~found.found[missing]]
         first, last = last, 3 * last
-    every = np.arange(len(x0))
-    if limits.categories.any():
-        _shorten(oracle, Switches(x0, limits), every, limits, resolution, found)
-    if ranges is not None:
-        _shorten(oracle, Axes(x0, x0, limits, *ranges), every, limits, resolution, found)
-        # Again with the categories of the best point so far, where these are others.
-        start = np.where(limits.categories & found.found[:, None], found.x, x0)
-        switched = np.flatnonzero((start != x0).any(axis=1))
-        _shorten(oracle, Axes(x0, start, limits, *ranges), switched, limits, resolution, found)
-    thinner = every[found.found]
-    for _ in range(_THINNINGS if thin else 0):
-        ends, thinner = _thinned(oracle, x0, limits, found, thinner)
-        _shorten(oracle, to_points(x0, ends, limits), thinner, limits, resolution, found)
+    held = np.flatnonzero(found.found)
+    for part in np.array_split(held, -(-len(held) * room.x0.shape[1] // _PAIRS) or 1):
+        if len(part):
+            some, question = room.take(part), ask.take(part)
+            x = _with_new_categories(question, some, found.x[part], look)
+            x = polish(question, some, x)
+            found.x[part] = _narrowed(question, some, x, look.resolution)
     return found
 
 
-def _thinned(
-    oracle: Oracle, x0: FloatArray, limits: Limits, found: Boundary, rows: IntArray
-) -> tuple[FloatArray, IntArray]:
-    """Take back changes of `rows` that do not help; return accepted points, and the instances that have new ones.
-
-    A segment to a candidate changes every column, be it for better or worse. On the boundary a question for each column
-    tells which: where the point is still accepted without a change, that change does not help.
-    """
-    ends, new = found.x.copy(), np.zeros(len(x0), dtype=bool)
-    rows = rows[(found.x[rows] != x0[rows]).sum(axis=1) > 1]
-    for part in np.array_split(rows, -(-len(rows) * x0.shape[1] ** 2 // _NUMBERS) or 1):
-        owner, column = np.nonzero(found.x[part] != x0[part])
-        trials = found.x[part[owner]]
-        trials[np.arange(len(owner)), column] = x0[part[owner], column]
-        useless = np.flatnonzero(oracle(trials.copy(), part[owner]))
-        thin = found.x[part]
-        thin[owner[useless], column[useless]] = x0[part[owner[useless]], column[useless]]
-        fewer = np.unique(owner[useless])
-        together = oracle(thin[fewer], part[fewer])
-        ends[part[fewer[together]]] = thin[fewer[together]]
-        # What can be taken back alone may be needed without the others: then only the dearest is.
-        cost = mixed_cost(trials[useless], x0[part[owner[useless]]], limits)
-        for i in fewer[~together]:
-            mine = np.flatnonzero(owner[useless] == i)
-            ends[part[i]] = trials[useless[mine[cost[mine].argmin()]]]
-        new[part[fewer]] = True
-    return ends, np.flatnonzero(new)
+def _alone(room: Room, look: Look) -> list[Segments]:
+    """Return the segments that change one column only."""
+    switches: list[Segments] = [Switches(room)] if room.limits.categories.any() else []
+    return switches if look.ranges is None else [*switches, Axes(room, room.x0, *look.ranges)]
 
 
-def _shorten(
-    oracle: Oracle, segments: Segments, rows: IntArray, limits: Limits, resolution: float, found: Boundary
-) -> None:
-    """Replace boundary points by cheaper ones on other segments, where there are some."""
-    x0 = segments.x0
-    if not len(rows) or not segments.cost[rows].any():
-        return
-    for part in np.array_split(rows, -(-segments.cost[rows].size // _PAIRS)):
-        cost = np.where(found.found[part], mixed_cost(found.x[part], x0[part], limits), np.inf)
-        points, shorter = _Search(oracle, segments.take(part), part, most=cost).run(resolution)
-        found.x[part[shorter]], found.found[part[shorter]] = points[shorter], True
+def _with_new_categories(ask: Ask, room: Room, x: FloatArray, look: Look) -> FloatArray:
+    """Look along single columns again with the categories of the best points so far, where these are others."""
+    start = np.where(room.limits.categories, x, room.x0)
+    switched = np.flatnonzero((start != room.x0).any(axis=1))
+    if look.ranges is None or not len(switched):
+        return x
+    some, x = room.take(switched), x.copy()
+    axes = Axes(some, start[switched], *look.ranges)
+    better, shorter = _Search(ask.take(switched), axes, some.limits.cost(x[switched], some.x0)).run(look.resolution)
+    x[switched[shorter]] = better[shorter]
+    return x
+
+
+def _narrowed(ask: Ask, room: Room, x: FloatArray, resolution: float) -> FloatArray:
+    """Follow the segments to accepted points back until they are next to refused ones."""
+    segments = ToPoints(room, x)
+    cost = segments.cost[:, 0]
+    search = _Search(ask, segments, np.nextafter(cost, np.inf))
+    search.settle(np.arange(len(room)), cost)
+    return search.run(resolution, alone=True)[0]
 
 
 class _Search:
-    """The incumbents of a batch of instances, and how they are improved.
+    """The incumbents of some people, and how they are improved.
 
-    With `most`, only what is cheaper than these costs is searched, by more than the coarse bracket.
+    With `known` costs, only what is cheaper is searched.
     """
 
-    def __init__(self, oracle: Oracle, segments: Segments, owners: IntArray, most: FloatArray | None = None) -> None:
-        self._oracle, self._segments, self._owners = oracle, segments, owners
+    def __init__(self, ask: Ask, segments: Segments, known: FloatArray | None = None) -> None:
+        self._ask, self._segments = ask, segments
         m = len(segments.cost)
+        self._cost, self._jump = segments.cost.ravel(), segments.jump.ravel()
         self._best = np.full(m, -1)  # segment of the incumbent
-        self._low, self._high = np.zeros(m), np.full(m, np.inf)  # costs of a refused and an accepted point of it
-        if most is not None:
-            self._low, self._high = (1.0 - _COARSE) * most, most.copy()
+        self._low = np.zeros(m)  # costs of a refused and an accepted point of it
+        self._high = np.full(m, np.inf) if known is None else known.copy()
+        if known is not None:
+            self._low = known * (1.0 - _FINE)
+        self._refused = np.zeros(len(self._cost))  # the largest cost at which a segment is known to be refused
 
-    def run(self, resolution: float) -> tuple[FloatArray, BoolArray]:
-        """Return the cheapest points found, and for which instances there is one."""
-        open_segments = self._segments.cost > 0.0
-        if np.isinf(self._high).any():
-            first = self._first_segments()
-            self._bisect(first, self._segments.cost.ravel()[first])
-            open_segments.ravel()[first] = False
-        open_segments &= np.isfinite(self._high)[:, None]
+    def settle(self, people: IntArray, high: FloatArray) -> None:
+        """Make the only segments of people incumbents that are accepted at `high`; first ask a little below."""
+        low = (1.0 - _COARSE) * high
+        low = np.where(low < self._jump, np.minimum(self._jump, high), low)
+        yes = self._accepted(people, low) & (low < high)
+        self._best, self._high = people.copy(), np.where(yes, low, high)
+        self._low = np.where(yes, 0.0, np.where(low < high, low, high))
+
+    def run(self, resolution: float, *, alone: bool = False) -> tuple[FloatArray, BoolArray]:
+        """Return the cheapest points found, and for which people there is one; `alone`: nothing competes."""
+        if not alone:
+            if np.isinf(self._high).any():
+                first = self._first_segments()
+                self._compete(first, self._cost[first])
+            self._improve_all(resolution)
+        self._refine(resolution)
+        reached = self._best >= 0
+        points = np.full_like(self._segments.room.x0, np.nan)
+        points[reached] = self._segments.point(self._best[reached], self._high[reached])
+        return points, reached
+
+    def _improve_all(self, resolution: float) -> None:
         # In growing shares: each makes the incumbent good, so that few of the next and larger one can beat it.
-        width = open_segments.shape[1]
+        m, width = self._segments.cost.shape
         bounds = [0, *(share for share in _SHARES if share < width), width]
         for begin, end in pairwise(bounds):
-            owner, k = np.nonzero(open_segments[:, begin:end])
-            self._improve(owner * width + k + begin)
-        reached = self._best >= 0
-        rows = np.flatnonzero(reached)
-        points = np.full(self._segments.x0.shape, np.nan)
-        points[rows] = self._segments.point(self._best[rows], rows, self._high[rows])
-        way = self._segments.length(points)
-        wide = rows
-        for _ in range(_MOST_HALVINGS):
-            share = 1.0 - self._low[wide] / self._high[wide]
-            wide = wide[(share > _FINE) | (share * way[wide] > resolution)]
-            if not len(wide):
-                break
-            self._low[wide], self._high[wide] = self._halve(self._best[wide], self._low[wide], self._high[wide])
-        points[rows] = self._segments.point(self._best[rows], rows, self._high[rows])
-        return points, reached
+            if end == width and begin:
+                self._refine(resolution)
+            ways = np.arange(begin, end)
+            self._improve((np.arange(m)[:, None] * width + ways).ravel())
+        self._refine(resolution)
+        self._look_back()
+        # A segment that was refused within an incumbent's bracket may still be cheaper.
+        self._refine(resolution)
+        self._improve(np.arange(len(self._cost)))
 
     def _improve(self, contenders: IntArray) -> None:
         """Let segments compete with the incumbents until none is left that is cheaper."""
-        cost = self._segments.cost.ravel()
         while len(contenders):
-            # Cheaper than the incumbent for sure: accepted at a cost at which the incumbent's segment is not.
-            contenders = contenders[self._accepted(contenders, self._low[self._segments.owner(contenders)])]
+            owner = self._segments.owner(contenders)
+            aim = self._aim(owner)
+            able = (self._cost[contenders] > 0.0) & (self._refused[contenders] < aim) & np.isfinite(self._high[owner])
+            contenders, aim = contenders[able & (contenders != self._best[owner])], aim[able & (contenders != self._best[owner])]
+            yes = self._accepted(contenders, aim)
+            ended = self._cost[contenders] <= aim  # asked at its end: there is no more of it
+            self._refused[contenders[~yes]] = np.where(ended, np.inf, aim)[~yes]
+            contenders, aim = contenders[yes], aim[yes]
             picked = _spread(self._segments.owner(contenders))
-            picks = contenders[picked]
-            self._bisect(picks, np.minimum(self._low[self._segments.owner(picks)], cost[picks]))
+            self._compete(contenders[picked], np.minimum(aim, self._cost[contenders])[picked])
             contenders = contenders[~picked]
+
+    def _aim(self, owner: IntArray) -> FloatArray:
+        """Costs that are cheaper than the incumbents for sure."""
+        low, high = self._low[owner], self._high[owner]
+        # Of an incumbent that cannot be cheaper, as a switch, its equals are no improvement.
+        return np.where(low < high, low, (1.0 - _FINE) * high)
 
     def _first_segments(self) -> IntArray:
         """Choose the cheapest segments whose ends are accepted; ask for all ends where none of the first few is."""
-        needed = (self._segments.cost > 0.0) & np.isinf(self._high)[:, None]
-        cost = np.where(needed, self._segments.cost, np.inf)
-        m, width = cost.shape
+        m, width = self._segments.cost.shape
+        cost = np.where((self._segments.cost > 0.0) & np.isinf(self._high)[:, None], self._segments.cost, np.inf)
         few = min(_FIRST, width)
         nearest = np.argpartition(cost, few - 1, axis=1)[:, :few]
         segments: IntArray = (nearest + width * np.arange(m)[:, None]).ravel()
         cost = cost.ravel()
         segments = segments[np.isfinite(cost[segments])]
-        segments = segments[self._accepted(segments, cost[segments])]
+        yes = self._accepted(segments, cost[segments])
+        self._refused[segments[~yes]] = np.inf
+        segments = segments[yes]
         without = np.isinf(self._high)
         without[self._segments.owner(segments)] = False
         if without.any():
-            more = np.flatnonzero(np.isfinite(cost) & np.repeat(without, width))
-            more = more[self._accepted(more, cost[more])]
+            more = np.flatnonzero(np.isfinite(cost) & np.isfinite(self._refused) & np.repeat(without, width))
+            yes = self._accepted(more, cost[more])
+            self._refused[more[~yes]] = np.inf
+            more = more[yes]
             more = more[np.lexsort((more, cost[more], self._segments.owner(more)))]
             segments = np.append(segments, more[_rank_within(self._segments.owner(more)) < few])
         return segments
 
-    def _bisect(self, segments: IntArray, high: FloatArray) -> None:
-        """Bisect segments accepted at cost `high`, dropping those beaten by another of the same instance."""
-        low, floor = np.zeros(len(segments)), self._high.copy()
-        low = np.where(high <= self._jump(segments), high, low)
+    def _lines(self, segments: IntArray) -> Lines:
+        return Lines(
+            self._segments.owner(segments),
+            self._jump[segments],
+            lambda which, cost: self._segments.point(segments[which], cost),
+        )
+
+    def _compete(self, segments: IntArray, high: FloatArray, low: FloatArray | None = None) -> None:
+        """Bisect segments accepted at cost `high`; the cheapest of a person becomes the incumbent if it is cheaper."""
+        if not len(segments):
+            return
+        begin = np.zeros(len(segments)) if low is None else low
+        coarse: Callable[[IntArray, FloatArray, FloatArray], BoolArray] = lambda _, a, b: b - a <= _COARSE * b  # noqa: E731
+        low, high, left = bisect(self._ask, self._lines(segments), begin, high, coarse, self._high)
+        self._refused[segments] = np.maximum(self._refused[segments], low)
+        segments, low, high = segments[left], low[left], high[left]
         owner = self._segments.owner(segments)
-        for _ in range(_MOST_HALVINGS):
-            np.minimum.at(floor, owner, high)
-            alive = (low < floor[owner]) | (high <= floor[owner])
-            segments, owner, low, high = segments[alive], owner[alive], low[alive], high[alive]
-            wide = np.flatnonzero(high - low > _COARSE * high)
-            if not len(wide):
-                break
-            low[wide], high[wide] = self._halve(segments[wide], low[wide], high[wide])
         order = np.lexsort((segments, high, owner))
         winner = order[_rank_within(owner[order]) == 0]
         winner = winner[high[winner] < self._high[owner[winner]]]
         at = owner[winner]
         self._best[at], self._low[at], self._high[at] = segments[winner], low[winner], high[winner]
 
-    def _halve(self, segments: IntArray, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Halve the brackets of segments; nothing on a segment is cheaper than its jump."""
-        jump = self._jump(segments)
-        middle = np.maximum(0.5 * (low + high), np.minimum(jump, high))
-        yes = self._accepted(segments, middle)
-        low, high = np.where(yes, low, middle), np.where(yes, middle, high)
-        return np.where(high <= jump, high, low), high
+    def _refine(self, resolution: float) -> None:
+        """Bisect the incumbents until their brackets are fine, relative to their costs and as a distance."""
+        people = np.flatnonzero(self._best >= 0)
+        if not len(people):
+            return
+        best = self._best[people]
+        away = self._segments.point(best, self._high[people]) - self._segments.room.x0[people]
+        way = np.sqrt((away**2).sum(axis=1))
 
-    def _jump(self, segments: IntArray) -> FloatArray:
-        jump = self._segments.jump
-        return np.zeros(len(segments)) if jump is None else jump.ravel().take(segments)
+        def fine(which: IntArray, low: FloatArray, high: FloatArray) -> BoolArray:
+            share = 1.0 - low / high
+            narrow: BoolArray = (share <= _FINE) & (share * way[which] <= resolution)
+            return narrow
+
+        lines = self._lines(best)
+        self._low[people], self._high[people], _ = bisect(self._ask, lines, self._low[people], self._high[people], fine)
+
+    def _look_back(self) -> None:
+        """Look for segments that are accepted earlier, too: those of a tree cross the boundary more than once."""
+        people = np.flatnonzero(self._best >= 0)
+        for most in (_PROBED, _PROBED_MORE):
+            if not len(people):
+                return
+            people = self._probe(people, most)
+
+    def _probe(self, people: IntArray, most: int) -> IntArray:
+        """Ask about several points of some segments; return the people for whom that found a cheaper one."""
+        width = self._segments.cost.shape[1]
+        ways = np.unique(np.linspace(0, width - 1, min(most, width)).astype(np.int64))
+        segments = np.unique(np.append(self._best[people], (people[:, None] * width + ways).ravel()))
+        segments = segments[self._cost[segments] > 0.0]
+        each, probe = np.repeat(segments, len(_PROBES)), np.tile(_PROBES, len(segments))
+        cost = probe * self._high[self._segments.owner(each)]
+        useful = (cost < self._cost[each]) & (cost >= self._jump[each])
+        each, cost, probe = each[useful], cost[useful], probe[useful]
+        yes = self._accepted(each, cost)
+        each, cost, probe = each[yes], cost[yes], probe[yes]
+        before = self._high.copy()
+        low = np.maximum(cost * (1.0 - _PROBES[0] / probe), 0.0)
+        self._compete(each, cost, low)
+        return np.flatnonzero(self._high < before)
 
     def _accepted(self, segments: IntArray, cost: FloatArray) -> BoolArray:
         # Below its jump a segment has not begun.
-        accepted = cost >= self._jump(segments)
+        accepted = cost >= self._jump[segments]
         begun = np.flatnonzero(accepted)
-        for first in range(0, len(begun), _ROWS):
-            asked = begun[first : first + _ROWS]
-            owner = self._segments.owner(segments[asked])
-            points = self._segments.point(segments[asked], owner, cost[asked])
-            accepted[asked] = self._oracle(points, self._owners[owner])
+        if len(begun):
+            points = self._segments.point(segments[begun], cost[begun])
+            accepted[begun] = self._ask(points, self._segments.owner(segments[begun]))
         return accepted
 
 
 def _spread(owner: IntArray) -> BoolArray:
-    """Mark a few contenders of every instance, spread over its list."""
+    """Mark a few contenders of every person, spread over its list."""
     rank, count = _rank_within(owner), np.bincount(owner, minlength=1)[owner]
     marked: BoolArray = (rank * _PICKS // count) != ((rank - 1) * _PICKS // count)
     return marked

@@ -1,0 +1,132 @@
+r"""Bisection of many lines at once, with the next questions asked ahead where few lines are left.
+
+A line is refused at its *low* position and accepted at its *high* one, and the bracket between the two is halved. A call
+of a model costs much whatever its size, so that for few lines the questions of the next :math:`b` halvings are asked in
+one call, :math:`2^b - 1` for each line. Only the answers that a halving one by one would have asked for are used and
+counted: the result does not depend on how many lines there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from robust_recourse._typing import BoolArray, FloatArray, IntArray
+from robust_recourse.sampling.asking import Ask
+
+__all__ = ["Lines", "bisect"]
+
+_TOGETHER = 1024  # questions up to which a call is asked ahead
+_MOST_LEVELS = 5
+_MOST_HALVINGS = 60
+
+
+class Lines(NamedTuple):
+    """Lines of people: where they are, and from which position on they exist."""
+
+    people: IntArray  # (n,)
+    begin: FloatArray  # (n,): nothing on a line is before its beginning
+    point: Callable[[IntArray, FloatArray], FloatArray]  # points of lines at positions
+
+
+def bisect(
+    ask: Ask,
+    lines: Lines,
+    low: FloatArray,
+    high: FloatArray,
+    narrow: Callable[[IntArray, FloatArray, FloatArray], BoolArray],
+    least: FloatArray | None = None,
+) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Halve the brackets of lines until they are narrow.
+
+    Parameters
+    ----------
+    ask : Ask
+        The model.
+    lines : Lines
+        The lines.
+    low, high : ndarray of shape (n,)
+        Their brackets.
+    narrow : callable
+        ``narrow(which, low, high)`` says which brackets of the lines `which` are narrow enough.
+    least : ndarray, optional
+        For every person a position at which a line is known to be accepted. The lines of a person then compete: one
+        whose bracket is beyond another's, or beyond the least, is dropped.
+
+    Returns
+    -------
+    low, high : ndarray of shape (n,)
+        The brackets in the end.
+    left : ndarray of bool, shape (n,)
+        The lines that were not dropped.
+    """
+    low, high = np.where(high <= lines.begin, high, low), high.copy()
+    floor = None if least is None else least.copy()
+    left: BoolArray = np.ones(len(low), dtype=bool)
+
+    def open_lines(which: IntArray) -> IntArray:
+        if floor is not None:
+            np.minimum.at(floor, lines.people[which], high[which])
+            best = floor[lines.people[which]]
+            left[which] &= (low[which] < best) | (high[which] <= best)
+            which = which[left[which]]
+        return which[~narrow(which, low[which], high[which])]
+
+    going, halvings = open_lines(np.arange(len(low))), 0
+    while len(going) and halvings < _MOST_HALVINGS:
+        levels = int(np.clip(np.log2(_TOGETHER / len(going) + 1.0), 1, _MOST_LEVELS))
+        asked, answers = _answers(ask, lines, going, low[going], high[going], narrow, levels)
+        node = np.zeros(len(low), dtype=np.int64)
+        place = np.empty(len(low), dtype=np.int64)
+        place[going] = np.arange(len(going))
+        for _ in range(levels):
+            if levels > 1:
+                needed = lines.point(going, asked[place[going], node[going]])
+                ask.count(needed, lines.people[going])
+            yes = answers[place[going], node[going]]
+            low[going], high[going] = _halved(low[going], high[going], lines.begin[going], yes)
+            node[going] = 2 * node[going] + np.where(yes, 1, 2)
+            going = open_lines(going)
+        halvings += levels
+    return low, high, left
+
+
+def _answers(
+    ask: Ask,
+    lines: Lines,
+    which: IntArray,
+    low: FloatArray,
+    high: FloatArray,
+    narrow: Callable[[IntArray, FloatArray, FloatArray], BoolArray],
+    levels: int,
+) -> tuple[FloatArray, BoolArray]:
+    """Ask the questions of the next halvings, as a heap: after node k comes 2 k + 1 if it is accepted, else 2 k + 2."""
+    n, size = len(which), 2**levels - 1
+    lows, highs = np.empty((n, size)), np.empty((n, size))
+    lows[:, 0], highs[:, 0] = low, high
+    begin = lines.begin[which]
+    for node in range(size // 2):
+        for yes in (True, False):
+            child = 2 * node + (1 if yes else 2)
+            lows[:, child], highs[:, child] = _halved(lows[:, node], highs[:, node], begin, np.full(n, yes))
+    middle = _middle(lows, highs, begin[:, None])
+    answers = np.zeros((n, size), dtype=bool)
+    every = np.repeat(which, size)
+    wanted = ~narrow(every, lows.ravel(), highs.ravel())
+    points = lines.point(every[wanted], middle.ravel()[wanted])
+    question = ask if levels == 1 else ask.ahead
+    answers.ravel()[wanted] = question(points, lines.people[every[wanted]])
+    return middle, answers
+
+
+def _middle(low: FloatArray, high: FloatArray, begin: FloatArray) -> FloatArray:
+    return np.maximum(0.5 * (low + high), np.minimum(begin, high))
+
+
+def _halved(low: FloatArray, high: FloatArray, begin: FloatArray, yes: BoolArray) -> tuple[FloatArray, FloatArray]:
+    """Return the brackets after an answer at their middles; one that ends where its line begins is closed."""
+    middle = _middle(low, high, begin)
+    low, high = np.where(yes, low, middle), np.where(yes, middle, high)
+    return np.where(high <= begin, high, low), high
