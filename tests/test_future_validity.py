@@ -12,7 +12,7 @@ from scipy import stats
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from robust_recourse import ActionSet, ModelError, NearestAccepted, Recourse, Recourses, Status
+from robust_recourse import ActionSet, ModelError, NearestAccepted, Recourses, Status
 from robust_recourse.metrics import accepted_by
 from robust_recourse.result.future import FutureValidity, judged_together
 
@@ -54,7 +54,6 @@ def recourses(x, *, person=None, rank=None):
         rank=np.ones(n, dtype=int) if rank is None else np.array(rank),
         column_costs=np.zeros_like(x),
         kinds=("number",) * x.shape[1],
-        _rows=tuple(Recourse.missing(np.zeros(x.shape[1]), word, "") for word in status),
     )
 
 

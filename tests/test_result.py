@@ -36,7 +36,6 @@ def recourses(before, after, kinds, costs, status, valid=None, *, person=None, r
         column_costs=costs,
         kinds=tuple(kinds),
         orders=orders or {},
-        _rows=tuple(Recourse.missing(np.zeros(len(kinds)), word, "") for word in status),
     )
 
 

@@ -9,7 +9,7 @@ from robust_recourse.methods.nearest import NearestAccepted
 from robust_recourse.methods.roar import ROAR
 from robust_recourse.methods.wachter import Wachter
 from robust_recourse.models.predictor import ModelError
-from robust_recourse.result import FutureValidity, Recourse, Recourses, Status
+from robust_recourse.result import FutureValidity, Provenance, Recourse, Recourses, Status
 from robust_recourse.saving import UntrustedModelError, load, save
 from robust_recourse.tuning.tuning import tune
 
@@ -22,6 +22,7 @@ __all__ = [
     "FutureValidity",
     "ModelError",
     "NearestAccepted",
+    "Provenance",
     "Recourse",
     "Recourses",
     "RobustBayesianRecourse",

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 from scipy.special import expit
 
-from robust_recourse import ActionSet, NearestAccepted, Recourse, Recourses, Status
+from robust_recourse import ActionSet, NearestAccepted, Recourses, Status
 from robust_recourse.audits.audit import audit
 from robust_recourse.math.intervals import mean_interval, median_interval
 
@@ -40,7 +40,6 @@ def recourses(cost, valid=None, *, x0=None, status=None, person=None, rank=None)
         rank=np.ones(n, dtype=int) if rank is None else np.array(rank),
         column_costs=np.zeros((n, 1)),
         kinds=("number",),
-        _rows=tuple(Recourse.missing(np.zeros(1), word, "") for word in words),
     )
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 
-from robust_recourse import Recourse, Recourses, Status
+from robust_recourse import Recourses, Status
 from robust_recourse.audits.audit import audit
 from robust_recourse.report.figures import draw_audit, draw_future_validity
 from robust_recourse.report.figures._style import BLUE, GREY, INK, RED
@@ -44,7 +44,6 @@ def recourses(cost, status=None):
         rank=np.ones(n, dtype=int),
         column_costs=np.zeros((n, 1)),
         kinds=("number",),
-        _rows=tuple(Recourse.missing(np.zeros(1), word, "") for word in words),
     )
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from robust_recourse.saving.kinds import KINDS
-from robust_recourse.saving.plain import decode, encode
+from robust_recourse.tables.plain import decode, encode
 
 BERLIN = ZoneInfo("Europe/Berlin")
 

@@ -82,7 +82,7 @@ def read_groups(found: Recourses, groups: Any) -> Groups:
 def _instances(found: Recourses) -> tuple[pd.DataFrame, pd.Index[Any]]:
     table = to_pandas(found.x0)
     frame = table if isinstance(table, pd.DataFrame) else pd.DataFrame(table)
-    return frame.reset_index(drop=True), found._labels
+    return frame.reset_index(drop=True), found.labels
 
 
 def _given(groups: Any, n_people: int, index: pd.Index[Any]) -> pd.Series[Any]:

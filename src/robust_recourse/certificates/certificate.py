@@ -182,10 +182,15 @@ def _drawn(method: Any, wanted: Wanted) -> tuple[Surroundings, FloatArray]:
 
 
 def _stored(found: Recourses, wanted: Wanted) -> tuple[Surroundings, FloatArray]:
-    entries = [found[row] for row in wanted.rows.tolist()]
+    traces = [found[row].trace for row in wanted.rows.tolist()]
     return _collect(
         wanted,
-        [(entry.x, entry.neighbourhood or _NOTHING_STORED, entry.scales or _NOTHING_STORED) for entry in entries],
+        [
+            (np.empty(0), _NOTHING_STORED, _NOTHING_STORED)
+            if trace is None
+            else (trace.x, trace.neighbourhood or _NOTHING_STORED, trace.scales or _NOTHING_STORED)
+            for trace in traces
+        ],
     )
 
 

@@ -8,7 +8,6 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from robust_recourse.methods._base import RecourseMethod
 from robust_recourse.methods._collect import collect
 from robust_recourse.methods._space import Space
 from robust_recourse.models.predictor import ModelError
-from robust_recourse.result import Recourse, Recourses, Status
+from robust_recourse.result import Answer, Recourse, Recourses, Status
 
 __all__ = ["Kept", "explain_all"]
 
@@ -44,9 +43,9 @@ class Kept:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def read(self, points: FloatArray) -> list[list[Recourse]]:
+    def read(self, points: FloatArray) -> list[list[Answer]]:
         """Return what is there: that of the first people; `points` are the rows of all. A damaged end is cut off."""
-        people: list[list[Recourse]] = []
+        people: list[list[Answer]] = []
         if not self.path.exists():
             return people
         whole = 0
@@ -62,7 +61,7 @@ class Kept:
             file.truncate(whole)
         return people
 
-    def append(self, people: list[list[Recourse]]) -> None:
+    def append(self, people: list[list[Answer]]) -> None:
         """Keep more, for good: it is on the disk when this returns."""
         with self.path.open("ab") as file:
             file.writelines(json.dumps([_entry(recourse) for recourse in known]).encode() + b"\n" for known in people)
@@ -132,13 +131,20 @@ def explain_all(
     return collect(method, space, people)
 
 
-def _people(found: Recourses) -> Iterator[list[Recourse]]:
+def _people(found: Recourses) -> Iterator[list[Answer]]:
     """Yield the recourses person by person, without the samples around them, which nobody will look at."""
     for _, entries in groupby(zip(found.person, found, strict=True), key=lambda pair: pair[0]):
-        yield [replace(recourse, path=None, neighbourhood=None, scales=None) for _, recourse in entries]
+        yield [_answer(recourse) for _, recourse in entries]
 
 
-def _entry(recourse: Recourse) -> dict[str, Any]:
+def _answer(recourse: Recourse) -> Answer:
+    assert recourse.trace is not None
+    names = ("cost", "budget", "valid", "status", "reason", "log_worst_case_odds", "n_queries")
+    points = {name: getattr(recourse.trace, name) for name in ("x0", "x", "boundary")}
+    return Answer(**points, **{name: getattr(recourse, name) for name in names})
+
+
+def _entry(recourse: Answer) -> dict[str, Any]:
     return {
         "x": recourse.x.tolist(),
         "boundary": recourse.boundary.tolist(),
@@ -152,11 +158,11 @@ def _entry(recourse: Recourse) -> dict[str, Any]:
     }
 
 
-def _recourse(entry: dict[str, Any], x0: FloatArray) -> Recourse:
+def _recourse(entry: dict[str, Any], x0: FloatArray) -> Answer:
     x, boundary = (np.array(entry.pop(name), dtype=float) for name in ("x", "boundary"))
     if x.shape != x0.shape or boundary.shape != x0.shape:
         raise ValueError("This is the recourse of another table.")
-    return Recourse(x0=x0, x=x, boundary=boundary, status=Status(entry.pop("status")), **entry)
+    return Answer(x0=x0, x=x, boundary=boundary, status=Status(entry.pop("status")), **entry)
 
 
 def _tell(done: int, total: int) -> None:

@@ -206,7 +206,9 @@ def _as_asked(method: RecourseMethod, rows: pd.DataFrame, path: Path) -> pd.Data
     with blaming(path):
         table = method.schema_.read(rows, "the table")
         people: pd.DataFrame = table.decode(table.values, np.arange(len(rows)))
-        accepted = accepted_by(method.model, people, favourable=method.favourable, threshold=method.threshold)
+        accepted = accepted_by(
+            method.model, people, favourable=method.favourable, threshold=method.threshold, like=people
+        )
     refused = int(np.count_nonzero(~accepted))
     if refused < FEWEST_PEOPLE:
         raise ValueError(

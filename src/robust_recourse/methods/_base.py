@@ -22,7 +22,8 @@ from robust_recourse.methods._space import Question, Space
 from robust_recourse.methods._switching import at_once, switch, with_price
 from robust_recourse.methods._tasks import out_of_time
 from robust_recourse.models.predictor import Predictor
-from robust_recourse.result import Recourse, Recourses, Status
+from robust_recourse.result import Answer, Recourses, Status
+from robust_recourse.result.provenance import fingerprint
 from robust_recourse.sampling.boundary import Boundary, find_boundary
 from robust_recourse.sampling.oracle import Oracle
 
@@ -90,6 +91,7 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
         self.candidates_ = points[accepted]
         self.limits_ = _reachable(moves.limits(), self.candidates_)
         self.seed_ = check_seed(self.random_state)
+        self.model_fingerprint_ = fingerprint(self.model)
         self._learn(points, space)
         return self
 
@@ -124,24 +126,24 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
         accepted, asked = self._accepted(space, "X", deadline)
         outside = self.moves_.outside(table.values, table.missing)
         movable = self._movable(space)
-        found: list[list[Recourse]] = [[] for _ in range(len(table))]
+        found: list[list[Answer]] = [[] for _ in range(len(table))]
         for row, x0 in enumerate(space.points):
             if not asked[row]:
                 found[row] = [out_of_time(x0, 0)]
             elif accepted[row]:
-                found[row] = [Recourse.unchanged(x0)]
+                found[row] = [Answer.unchanged(x0)]
             elif outside[row].any():
-                found[row] = [Recourse.missing(x0, Status.OUTSIDE_BOUNDS, self._outside(space, row, outside[row]))]
+                found[row] = [Answer.missing(x0, Status.OUTSIDE_BOUNDS, self._outside(space, row, outside[row]))]
             elif not movable[row].any():
                 reason = "The action set lets no column of this row change."
-                found[row] = [Recourse.missing(x0, Status.NOTHING_MAY_CHANGE, reason)]
+                found[row] = [Answer.missing(x0, Status.NOTHING_MAY_CHANGE, reason)]
         refused = np.array([row for row, known in enumerate(found) if not known], dtype=np.int64)
         planned = plan(self, space, refused, movable[refused], n_recourses, deadline)
         for row, recourses in zip(refused, planned, strict=True):
             found[row] = recourses
         return collect(self, space, found)
 
-    def _explain_group(self, space: Space, rows: IntArray, mask: BoolArray, deadline: float | None) -> list[Recourse]:
+    def _explain_group(self, space: Space, rows: IntArray, mask: BoolArray, deadline: float | None) -> list[Answer]:
         """Explain rows that may change the columns of `mask`, numbers or categories; for the planning of a search."""
         numbers = mask & ~self.limits_.categories
         chunk = Chunk(rows, space.points[space.place(rows)], mask if self._switches else numbers, space, deadline)
@@ -156,11 +158,11 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
         return [
             with_price(next(recourses), chunk.x0[i], self.limits_, next(starts), int(oracle.n_queries[i]))
             if boundary.found[i]
-            else Recourse.missing(chunk.x0[i], Status.NO_CANDIDATE, self._no_candidate(), 1 + int(oracle.n_queries[i]))
+            else Answer.missing(chunk.x0[i], Status.NO_CANDIDATE, self._no_candidate(), 1 + int(oracle.n_queries[i]))
             for i in range(len(rows))
         ]
 
-    def _explain_switched(self, chunk: Chunk) -> list[Recourse]:
+    def _explain_switched(self, chunk: Chunk) -> list[Answer]:
         done = np.zeros(len(chunk.rows), dtype=bool) if self._starts_at_boundary else chunk.at_once
         if not chunk.free.any():
             done = np.ones(len(chunk.rows), dtype=bool)
@@ -170,7 +172,7 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
         ready = iter(self._describe_switched(chunk.take(done)))
         return [next(ready) if known else next(moved) for known in done]
 
-    def _describe_switched(self, chunk: Chunk) -> list[Recourse]:
+    def _describe_switched(self, chunk: Chunk) -> list[Answer]:
         """Describe rows that are accepted with other categories and their own numbers."""
         return at_once(chunk, self._oracle(chunk), self.limits_)
 
@@ -251,7 +253,7 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
         """How many rows fit in memory together, with so many free columns."""
 
     @abstractmethod
-    def _explain_chunk(self, chunk: Chunk) -> list[Recourse]:
+    def _explain_chunk(self, chunk: Chunk) -> list[Answer]:
         """Explain the rows of a chunk."""
 
 

@@ -1,24 +1,23 @@
-"""From recourses in units of cost to the table that was given."""
+"""From answers in units of cost to the table that was given."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse.methods._space import Space
-from robust_recourse.result import Recourse, Recourses
+from robust_recourse.result import Answer, Provenance, Recourses, Trace
 
 __all__ = ["collect", "column_costs"]
 
 
-def collect(method: Any, space: Space, found: list[list[Recourse]]) -> Recourses:
-    """Put the recourses that a method found together, in the order of the rows; each row has at least one."""
+def collect(method: Any, space: Space, found: list[list[Answer]]) -> Recourses:
+    """Put the answers of a search together, in the order of the rows; each row has at least one."""
     units = None if space.exact else np.where(space.moves.numbers, space.moves.units, np.nan)
-    entries = [replace(recourse, unit=units) for recourses in found for recourse in recourses]
-    person = np.repeat(np.arange(len(found)), [len(recourses) for recourses in found])
+    entries = [answer for answers in found for answer in answers]
+    person = np.repeat(np.arange(len(found)), [len(answers) for answers in found])
     rank = np.concatenate([np.zeros(0, dtype=np.int64), *(np.arange(1, len(known) + 1) for known in found)])
 
     def column(name: str, dtype: Any = float) -> Any:
@@ -32,7 +31,7 @@ def collect(method: Any, space: Space, found: list[list[Recourse]]) -> Recourses
     costs[exists] = column_costs(space, x[exists], person[exists])
     columns = [space.moves.columns[k] for k in order]
     return Recourses(
-        x0=space.table.restore(space.table.values[person], person, np.ones(len(entries), dtype=bool)),
+        x0=space.table.given_at(person),
         x=_restored(space, x, person, exists),
         boundary=_restored(space, boundary, person, ~np.isnan(boundary).any(axis=1)),
         cost=column("cost"),
@@ -49,7 +48,8 @@ def collect(method: Any, space: Space, found: list[list[Recourse]]) -> Recourses
         orders={known.name: known.values for known in columns if known.kind == "ordered"},
         favourable=method.favourable,
         threshold=method.threshold,
-        _rows=tuple(entries),
+        provenance=Provenance.of(method),
+        _traces=tuple(_trace(answer, units, order) for answer in entries),
     )
 
 
@@ -59,6 +59,20 @@ def column_costs(space: Space, x: FloatArray, rows: IntArray) -> FloatArray:
     change = np.where(moves.numbers, np.abs(values - own) / moves.units, values != own)
     costs: FloatArray = change * moves.weights
     return costs
+
+
+def _trace(answer: Answer, units: FloatArray | None, order: IntArray) -> Trace:
+    return Trace(
+        x0=answer.x0,
+        x=answer.x,
+        boundary=answer.boundary,
+        path=answer.path,
+        neighbourhood=answer.neighbourhood,
+        scales=answer.scales,
+        weights=answer.weights,
+        unit=units,
+        order=order,
+    )
 
 
 def _restored(space: Space, points: FloatArray, rows: IntArray, found: BoolArray) -> Any:

@@ -14,7 +14,7 @@ from robust_recourse.methods._collect import column_costs
 from robust_recourse.methods._small_sets import SmallSets
 from robust_recourse.methods._space import OutOfTime, Question, Space
 from robust_recourse.methods._tasks import out_of_time, run
-from robust_recourse.result import Recourse, Status
+from robust_recourse.result import Answer, Status
 from robust_recourse.sampling.oracle import Oracle
 from robust_recourse.sampling.segments import mixed_cost
 
@@ -34,10 +34,10 @@ def few_changes(
     space: Space,
     rows: IntArray,
     masks: BoolArray,
-    found: list[Recourse],
+    found: list[Answer],
     most: int,
     deadline: float | None,
-) -> list[Recourse]:
+) -> list[Answer]:
     """Replace recourses with more than `most` changes.
 
     Changes of a recourse are taken back, the dearest first, as long as the model still accepts. Where that does not end
@@ -70,7 +70,7 @@ def few_changes(
             recourse = search.better(next(again), points[j], j)
         else:
             reason = _TOO_MANY.format(_count(found[i].x, own[i]), most)
-            recourse = Recourse.missing(own[i], Status.TOO_MANY_CHANGES, reason)
+            recourse = Answer.missing(own[i], Status.TOO_MANY_CHANGES, reason)
         # Every search counts the question about the row itself.
         asked = found[i].n_queries + search.asked(j) + recourse.n_queries - 1
         found[i] = replace(recourse, n_queries=asked)
@@ -82,11 +82,11 @@ def _promised(
     space: Space,
     rows: IntArray,
     masks: BoolArray,
-    found: list[Recourse],
+    found: list[Answer],
     many: IntArray,
     most: int,
     deadline: float | None,
-) -> list[Recourse]:
+) -> list[Answer]:
     """Search in small sets of columns, those that cost most first: a point that is merely accepted keeps no promise."""
     searches = [
         (i, columns)
@@ -181,7 +181,7 @@ class _Search:
                 best, least = snapped[cost.argmin()], cost.min()
         return best
 
-    def better(self, recourse: Recourse, point: FloatArray, i: int) -> Recourse:
+    def better(self, recourse: Answer, point: FloatArray, i: int) -> Answer:
         """Return what the method found in the columns of a point, or else the point, after asking once more."""
         own = self._own[i]
         if recourse.valid and _count(recourse.x, own) <= self._most:
@@ -191,9 +191,9 @@ class _Search:
         except OutOfTime:
             valid = True  # it was accepted when it was found
         if not valid:
-            return Recourse.missing(own, Status.INCONSISTENT_MODEL, _INCONSISTENT, recourse.n_queries)
+            return Answer.missing(own, Status.INCONSISTENT_MODEL, _INCONSISTENT, recourse.n_queries)
         cost = float(self._cost(point[None], np.array([i]))[0])
-        return Recourse.point(own, point, cost, valid, Status.OK, _FEW, recourse.n_queries, self._limits.weights)
+        return Answer.point(own, point, cost, valid, Status.OK, _FEW, recourse.n_queries, self._limits.weights)
 
     def _cost(self, points: FloatArray, owner: IntArray) -> FloatArray:
         return mixed_cost(points, self._own[owner], self._limits)

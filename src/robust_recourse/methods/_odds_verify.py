@@ -9,7 +9,7 @@ from robust_recourse.actions.moves import Rounding
 from robust_recourse.math.projections import weighted_cost
 from robust_recourse.methods._odds_descent import Ends, Problem, Solver, objective_of
 from robust_recourse.methods._verify import Outcome
-from robust_recourse.result import Recourse, Status
+from robust_recourse.result import Answer, Status
 from robust_recourse.sampling.neighbourhood import MOST_GROWTHS
 
 __all__ = ["OTHERWISE", "REASONS", "SWITCHED", "describe", "verify"]
@@ -35,7 +35,7 @@ SWITCHED = (
 )
 
 
-def verify(problem: Problem, ends: Ends, solver: Solver, seed: int) -> list[Recourse]:
+def verify(problem: Problem, ends: Ends, solver: Solver, seed: int) -> list[Answer]:
     """Ask the model about what will be returned, after the last rounding; go back along the path if it refuses."""
     every = np.arange(len(problem.boundary))
     last = np.array([path[-1] for path in ends.paths]).reshape(problem.boundary.shape)
@@ -56,7 +56,7 @@ def verify(problem: Problem, ends: Ends, solver: Solver, seed: int) -> list[Reco
 
 def describe(
     problem: Problem, ends: Ends, x: FloatArray, found: BoolArray, outcomes: list[Outcome], seed: int
-) -> list[Recourse]:
+) -> list[Answer]:
     """Tell what is known about the rows `x`, which the model accepts; instances that are not `found` have none."""
     every = np.arange(len(problem.boundary))
     boundary = problem.embed(problem.boundary, every)
@@ -64,7 +64,7 @@ def describe(
     neighbourhoods = problem.neighbourhoods(seed)
     n_queries = 1 + problem.oracle.n_queries[problem.owners]
     return [
-        Recourse(
+        Answer(
             x0=problem.x0[i],
             x=x[i],
             boundary=boundary[i],
@@ -81,7 +81,7 @@ def describe(
             scales=ends.scales[i],
         )
         if found[i]
-        else Recourse.missing(problem.x0[i], *outcomes[i], int(n_queries[i]))
+        else Answer.missing(problem.x0[i], *outcomes[i], int(n_queries[i]))
         for i in every
     ]
 

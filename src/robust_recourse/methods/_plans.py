@@ -12,7 +12,7 @@ from robust_recourse.methods._collect import column_costs
 from robust_recourse.methods._few_changes import few_changes
 from robust_recourse.methods._space import Space
 from robust_recourse.methods._tasks import run
-from robust_recourse.result import Recourse
+from robust_recourse.result import Answer
 
 __all__ = ["plan"]
 
@@ -24,7 +24,7 @@ _ROUNDS = 2  # of searches for every further recourse: some find nothing but mor
 
 def plan(
     method: Any, space: Space, rows: IntArray, masks: BoolArray, n_recourses: int, deadline: float | None
-) -> list[list[Recourse]]:
+) -> list[list[Answer]]:
     """Find up to `n_recourses` recourses for every row that change different sets of columns, the cheapest first.
 
     The first search lets everything change that may. Every set that is found is then split: for each of its columns, a
@@ -49,7 +49,7 @@ def plan(
 
     Returns
     -------
-    list of list of Recourse
+    list of list of Answer
         At least one for every row; one without a point if there is no recourse. Their numbers of questions add up to
         all that were asked about the row.
 
@@ -77,13 +77,13 @@ def plan(
     return [person.ranked() for person in people]
 
 
-def _search(method: Any, space: Space, rows: IntArray, masks: BoolArray, deadline: float | None) -> list[Recourse]:
+def _search(method: Any, space: Space, rows: IntArray, masks: BoolArray, deadline: float | None) -> list[Answer]:
     """Find one recourse for every search, with no more changes than are allowed."""
     found = run(method, space, rows, masks, deadline)
     most = space.moves.max_changes
     if most is None:
         return found
-    few: list[Recourse] = []
+    few: list[Answer] = []
     size = _LIMITED if deadline is not None else max(1, _NUMBERS // masks.shape[1] ** 2)
     for first in range(0, len(rows), size):
         part = slice(first, first + size)
@@ -94,7 +94,7 @@ def _search(method: Any, space: Space, rows: IntArray, masks: BoolArray, deadlin
 class _Person:
     """The recourses of one row, and those that may still be chosen."""
 
-    def __init__(self, space: Space, row: int, first: Recourse, mask: BoolArray) -> None:
+    def __init__(self, space: Space, row: int, first: Answer, mask: BoolArray) -> None:
         self.row, self._space = row, space
         found = _Found(first, mask, _changed(space, row, first))
         self.chosen = [found]
@@ -117,7 +117,7 @@ class _Person:
         self._open = []
         return masks
 
-    def offer(self, recourse: Recourse, mask: BoolArray) -> None:
+    def offer(self, recourse: Answer, mask: BoolArray) -> None:
         """Remember what a search found, if it changes other columns than all before."""
         # Every search counts the question about the row itself.
         recourse = replace(recourse, n_queries=recourse.n_queries - 1)
@@ -145,7 +145,7 @@ class _Person:
             known.changed < found.changed and known.recourse.cost <= found.recourse.cost for known in self.chosen
         )
 
-    def ranked(self) -> list[Recourse]:
+    def ranked(self) -> list[Answer]:
         """Return what was chosen, the cheapest first; it takes the questions of all searches in vain on itself."""
         first, *others = (found.recourse for found in sorted(self.chosen, key=_order))
         vain = self._asked - first.n_queries - sum(recourse.n_queries for recourse in others)
@@ -159,11 +159,11 @@ def _order(found: _Found) -> tuple[float, list[int]]:
 class _Found(NamedTuple):
     """A recourse, the columns that could change in its search, and those that it changes."""
 
-    recourse: Recourse
+    recourse: Answer
     mask: BoolArray
     changed: frozenset[int]
 
 
-def _changed(space: Space, row: int, recourse: Recourse) -> frozenset[int]:
+def _changed(space: Space, row: int, recourse: Answer) -> frozenset[int]:
     own = space.points[space.place(np.array([row]))[0]]
     return frozenset(np.flatnonzero(recourse.x != own).tolist())

@@ -20,7 +20,7 @@ from robust_recourse.methods._odds_descent import SOLVERS, Problem, Solver, desc
 from robust_recourse.methods._odds_verify import verify
 from robust_recourse.methods._promise import keep_promise
 from robust_recourse.methods._space import Space
-from robust_recourse.result import Recourse, Status
+from robust_recourse.result import Answer, Status
 from robust_recourse.sampling.boundary import Boundary
 from robust_recourse.sampling.neighbourhood import Neighbourhood, Neighbourhoods, sample_neighbourhoods
 from robust_recourse.sampling.oracle import Oracle
@@ -168,7 +168,7 @@ class PosteriorMethod(LocalMethod):
             oracle, held, rows.x0, chunk.free, self.limits_, centres, around, budget, chunk.space, rows.rows, switched
         )
 
-    def _explain_group(self, space: Space, rows: IntArray, mask: BoolArray, deadline: float | None) -> list[Recourse]:
+    def _explain_group(self, space: Space, rows: IntArray, mask: BoolArray, deadline: float | None) -> list[Answer]:
         found = super()._explain_group(space, rows, mask, deadline)
         numbers = mask & ~self.limits_.categories
         lost = [i for i, recourse in enumerate(found) if recourse.status is Status.OUT_OF_REACH]
@@ -180,18 +180,18 @@ class PosteriorMethod(LocalMethod):
             found[i] = replace(other if other.valid else found[i], n_queries=asked)
         return found
 
-    def _explain_chunk(self, chunk: Chunk) -> list[Recourse]:
+    def _explain_chunk(self, chunk: Chunk) -> list[Answer]:
         oracle = self._oracle(chunk)
         held, problem = self._problem(oracle, chunk, self._boundary(oracle, chunk))
         recourses = dict(zip(held.tolist(), self._solve(problem), strict=True))
         return [
             recourses[i]
             if i in recourses
-            else Recourse.missing(chunk.x0[i], Status.NO_CANDIDATE, self._no_candidate(), 1 + int(oracle.n_queries[i]))
+            else Answer.missing(chunk.x0[i], Status.NO_CANDIDATE, self._no_candidate(), 1 + int(oracle.n_queries[i]))
             for i in range(len(chunk.x0))
         ]
 
-    def _solve(self, problem: Problem) -> list[Recourse]:
+    def _solve(self, problem: Problem) -> list[Answer]:
         """Find the least odds within the budget, or the least cost of the promised odds."""
         target = self._value("target_odds")
         if target is not None:
@@ -199,10 +199,10 @@ class PosteriorMethod(LocalMethod):
         problem = replace(problem, budget=problem.budget + self._value("delta_plus"))
         return verify(problem, descend(problem, self.solver, self._scales), self.solver, self.seed_)
 
-    def _describe_switched(self, chunk: Chunk) -> list[Recourse]:
+    def _describe_switched(self, chunk: Chunk) -> list[Answer]:
         if not self._promises:
             return super()._describe_switched(chunk)
-        return [Recourse.missing(x0, Status.OUT_OF_REACH, _NO_NUMBERS) for x0 in chunk.x0]
+        return [Answer.missing(x0, Status.OUT_OF_REACH, _NO_NUMBERS) for x0 in chunk.x0]
 
     def _neighbourhoods(
         self, oracle: Oracle, owners: IntArray, rows: Chunk, centres: FloatArray, once: BoolArray

@@ -30,7 +30,7 @@ from robust_recourse.methods._odds_descent import (
 )
 from robust_recourse.methods._odds_verify import OTHERWISE, REASONS, SWITCHED, describe
 from robust_recourse.methods._verify import Outcome
-from robust_recourse.result import Recourse, Status
+from robust_recourse.result import Answer, Status
 from robust_recourse.result.recourse import odds_of
 
 __all__ = ["keep_promise"]
@@ -58,7 +58,7 @@ _REFUSED = (
 
 def keep_promise(
     problem: Problem, solver: Solver, scales_of: Callable[[float], Scales], target: float, seed: int
-) -> list[Recourse]:
+) -> list[Answer]:
     """Find the cheapest accepted rows with promised odds.
 
     Parameters

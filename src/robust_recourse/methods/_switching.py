@@ -10,7 +10,7 @@ from robust_recourse._typing import BoolArray, FloatArray
 from robust_recourse.math.limits import Limits
 from robust_recourse.methods._chunk import Chunk
 from robust_recourse.methods._verify import Outcome, verify_points
-from robust_recourse.result import Recourse, Status
+from robust_recourse.result import Answer, Status
 from robust_recourse.sampling.boundary import Boundary
 from robust_recourse.sampling.oracle import Oracle
 from robust_recourse.sampling.segments import mixed_cost
@@ -40,7 +40,7 @@ def switch(chunk: Chunk, mask: BoolArray, boundary: Boundary) -> Chunk:
     return chunk._replace(x0=start, centres=np.ascontiguousarray(whole[:, chunk.free]), at_once=at_once)
 
 
-def at_once(chunk: Chunk, oracle: Oracle, limits: Limits) -> list[Recourse]:
+def at_once(chunk: Chunk, oracle: Oracle, limits: Limits) -> list[Answer]:
     """Describe instances that the model accepts with their new categories as they are, after asking once more."""
     if not len(chunk.rows):
         return []
@@ -49,7 +49,7 @@ def at_once(chunk: Chunk, oracle: Oracle, limits: Limits) -> list[Recourse]:
     return verify_points(oracle, chunk, limits, chunk.x0[:, chunk.free], found, outcomes)
 
 
-def with_price(recourse: Recourse, x0: FloatArray, limits: Limits, start: FloatArray, n_queries: int) -> Recourse:
+def with_price(recourse: Answer, x0: FloatArray, limits: Limits, start: FloatArray, n_queries: int) -> Answer:
     """Describe a recourse of a switched instance as one of the row itself: what the switches cost is added."""
     price = float(mixed_cost(start[None], x0[None], limits)[0])
     asked = recourse.n_queries + n_queries

@@ -11,7 +11,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from robust_recourse._progress import track
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse.methods._space import OutOfTime, Space, check_time
-from robust_recourse.result import Recourse, Status
+from robust_recourse.result import Answer, Status
 
 __all__ = ["Group", "out_of_time", "run"]
 
@@ -30,7 +30,7 @@ class Group(NamedTuple):
     where: IntArray  # what they are among all searches
 
 
-def run(method: Any, space: Space, rows: IntArray, masks: BoolArray, deadline: float | None) -> list[Recourse]:
+def run(method: Any, space: Space, rows: IntArray, masks: BoolArray, deadline: float | None) -> list[Answer]:
     """Find one recourse for every search: a row, and the columns that may change in it.
 
     Parameters
@@ -47,7 +47,7 @@ def run(method: Any, space: Space, rows: IntArray, masks: BoolArray, deadline: f
         When to stop, in seconds since the epoch.
     """
     groups = list(_groups(method, rows, masks, deadline))
-    found: list[Recourse | None] = [None] * len(rows)
+    found: list[Answer | None] = [None] * len(rows)
     for group, recourses in zip(groups, _results(method, space, groups, deadline), strict=True):
         for place, recourse in zip(group.where, recourses, strict=True):
             found[place] = recourse
@@ -70,7 +70,7 @@ def _groups(method: Any, rows: IntArray, masks: BoolArray, deadline: float | Non
             yield Group(rows[part], mask, part)
 
 
-def _results(method: Any, space: Space, groups: list[Group], deadline: float | None) -> Iterator[list[Recourse]]:
+def _results(method: Any, space: Space, groups: list[Group], deadline: float | None) -> Iterator[list[Answer]]:
     if effective_n_jobs(method.n_jobs) == 1 or len(groups) < 2:
         results = (_explain(method, space, group, deadline) for group in groups)
     else:
@@ -82,15 +82,15 @@ def _results(method: Any, space: Space, groups: list[Group], deadline: float | N
     return track(results, "explaining", len(groups))
 
 
-def _explain(method: Any, space: Space, group: Group, deadline: float | None) -> list[Recourse]:
+def _explain(method: Any, space: Space, group: Group, deadline: float | None) -> list[Answer]:
     try:
         check_time(deadline)
-        found: list[Recourse] = method._explain_group(space, group.rows, group.mask, deadline)
+        found: list[Answer] = method._explain_group(space, group.rows, group.mask, deadline)
     except OutOfTime:
         return [out_of_time(x0) for x0 in space.points[space.place(group.rows)]]
     return found
 
 
-def out_of_time(x0: FloatArray, n_queries: int = 1) -> Recourse:
+def out_of_time(x0: FloatArray, n_queries: int = 1) -> Answer:
     """Describe a row that the time limit left out."""
-    return Recourse.missing(x0, Status.TIME_LIMIT, _OUT_OF_TIME, n_queries)
+    return Answer.missing(x0, Status.TIME_LIMIT, _OUT_OF_TIME, n_queries)

@@ -11,7 +11,7 @@ from robust_recourse.actions.moves import Rounding
 from robust_recourse.math.limits import Limits
 from robust_recourse.math.projections import settle
 from robust_recourse.methods._chunk import Chunk
-from robust_recourse.result import Recourse, Status
+from robust_recourse.result import Answer, Status
 from robust_recourse.sampling.oracle import Oracle
 from robust_recourse.sampling.segments import mixed_cost
 
@@ -34,7 +34,7 @@ class Outcome(NamedTuple):
 
 def verify_points(
     oracle: Oracle, chunk: Chunk, limits: Limits, points: FloatArray, found: BoolArray, outcomes: list[Outcome]
-) -> list[Recourse]:
+) -> list[Answer]:
     """Move the points into the bounds and onto the grids to the last bit, ask the model about them and describe them.
 
     Parameters
@@ -64,16 +64,14 @@ def verify_points(
     for i, x0 in enumerate(chunk.x0):
         n_queries = 1 + int(oracle.n_queries[i])
         if not found[i]:
-            recourses.append(Recourse.missing(x0, *outcomes[i], n_queries))
+            recourses.append(Answer.missing(x0, *outcomes[i], n_queries))
             continue
         broken = "" if valid[i] else chunk.space.broken_rule(rows[i], int(chunk.rows[i]))
         if broken:
-            recourses.append(Recourse.missing(x0, Status.NOT_FOUND, _BROKEN.format(broken), n_queries))
+            recourses.append(Answer.missing(x0, Status.NOT_FOUND, _BROKEN.format(broken), n_queries))
             continue
         outcome = outcomes[i] if valid[i] else refused
-        recourses.append(
-            Recourse.point(x0, rows[i], float(cost[i]), bool(valid[i]), *outcome, n_queries, limits.weights)
-        )
+        recourses.append(Answer.point(x0, rows[i], float(cost[i]), bool(valid[i]), *outcome, n_queries, limits.weights))
     return recourses
 
 

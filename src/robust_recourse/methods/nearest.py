@@ -17,7 +17,7 @@ from robust_recourse.actions import ActionSet
 from robust_recourse.methods._base import Chunk, RecourseMethod
 from robust_recourse.methods._space import Space
 from robust_recourse.methods._verify import Outcome, verify_points
-from robust_recourse.result import Recourse, Status
+from robust_recourse.result import Answer, Status
 from robust_recourse.sampling.oracle import Oracle
 from robust_recourse.sampling.segments import nearest_segments
 
@@ -84,7 +84,7 @@ class NearestAccepted(RecourseMethod):
     def _rows_at_once(self, n_free: int) -> int:
         return _PAIRS // n_free
 
-    def _explain_chunk(self, chunk: Chunk) -> list[Recourse]:
+    def _explain_chunk(self, chunk: Chunk) -> list[Answer]:
         oracle = self._oracle(chunk)
         points, found = self._search(oracle, chunk)
         reached = Outcome(Status.OK, "The recourse is the cheapest accepted training row within the action set.")

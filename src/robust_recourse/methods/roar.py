@@ -28,7 +28,7 @@ from robust_recourse.methods._space import Space
 from robust_recourse.methods._surrogate import Samples, Surrogates, ask, fit_surrogates, global_samples, local_samples
 from robust_recourse.methods._verify import Outcome, verify_points
 from robust_recourse.models.predictor import Acceptance
-from robust_recourse.result import Recourse, Status
+from robust_recourse.result import Answer, Status
 from robust_recourse.sampling.oracle import Oracle
 
 __all__ = ["ROAR"]
@@ -162,7 +162,7 @@ class ROAR(LocalMethod):
     def _rows_at_once(self, n_free: int) -> int:
         return _SAMPLE_ENTRIES // (self.n_samples * n_free)
 
-    def _explain_chunk(self, chunk: Chunk) -> list[Recourse]:
+    def _explain_chunk(self, chunk: Chunk) -> list[Answer]:
         oracle = self._oracle(chunk)
         reached, samples = self._samples(oracle, chunk)
         asked = Acceptance(self.model, chunk.space.decode, favourable=self.favourable, threshold=self.threshold)

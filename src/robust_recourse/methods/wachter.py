@@ -24,7 +24,7 @@ from robust_recourse.methods._proximal import Descent, Iterate, Penalty
 from robust_recourse.methods._space import Space, check_time
 from robust_recourse.methods._verify import Outcome, verify_points
 from robust_recourse.models.gradients import Score, Scores
-from robust_recourse.result import Recourse, Status
+from robust_recourse.result import Answer, Status
 
 __all__ = ["Wachter"]
 
@@ -163,7 +163,7 @@ class Wachter(RecourseMethod):
     def _rows_at_once(self, n_free: int) -> int:
         return 4_000_000 // n_free
 
-    def _explain_chunk(self, chunk: Chunk) -> list[Recourse]:
+    def _explain_chunk(self, chunk: Chunk) -> list[Answer]:
         search = _Search(self, chunk)
         search.follow()
         points = search.last_steps()

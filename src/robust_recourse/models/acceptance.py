@@ -11,21 +11,27 @@ from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse._validation import check_matrix
 from robust_recourse.models.predictor import Predictor
 from robust_recourse.tables.foreign import is_frame, to_pandas
+from robust_recourse.tables.types import ungapped
 
 __all__ = ["accepted_by"]
 
 
-def accepted_by(model: Any, X: Any, *, favourable: Any = None, threshold: float | None = None) -> BoolArray:
+def accepted_by(
+    model: Any, X: Any, *, favourable: Any = None, threshold: float | None = None, like: Any = None
+) -> BoolArray:
     """Return which rows of `X` the model accepts; a row with nothing but missing values (no recourse) is not accepted.
 
     Parameters
     ----------
     model : object or callable
-        Whatever the recourse methods take as a model. It gets the rows as they are given.
+        Whatever the recourse methods take as a model.
     X : DataFrame or array_like of shape (m, p)
         Rows, for instance recourses.
     favourable, threshold
         As the recourse methods take them.
+    like : DataFrame, optional
+        A table whose types the model knows, as ``found.x0`` for ``found.x``: integers and booleans that are nullable
+        only because recourses may have gaps get these types. None: all that have no gap get plain types.
 
     Examples
     --------
@@ -38,7 +44,9 @@ def accepted_by(model: Any, X: Any, *, favourable: Any = None, threshold: float 
     accepted: BoolArray = np.zeros(empty.shape, dtype=bool)
     rows = np.flatnonzero(~empty)
     if len(rows):
-        some = table if not empty.any() else _without_gaps(_take(table, rows))
+        some = _take(table, rows) if empty.any() else table
+        if isinstance(some, pd.DataFrame):
+            some = ungapped(some, to_pandas(like))
 
         def decode(places: FloatArray, _: IntArray) -> Any:
             return _take(some, places[:, 0].astype(np.int64))
@@ -58,16 +66,3 @@ def _finite(X: Any) -> FloatArray:
 
 def _take(table: Any, places: IntArray) -> Any:
     return table.iloc[places] if isinstance(table, pd.DataFrame) else table[places]
-
-
-def _without_gaps(table: Any) -> Any:
-    """Return integers and booleans in their own types: only rows without a recourse made them nullable."""
-    if not isinstance(table, pd.DataFrame):
-        return table
-    nullable = pd.arrays.IntegerArray | pd.arrays.BooleanArray
-    gapless: dict[Any, Any] = {
-        name: column.to_numpy().dtype
-        for name, column in table.items()
-        if isinstance(column.array, nullable) and column.notna().all()
-    }
-    return table.astype(gapless)

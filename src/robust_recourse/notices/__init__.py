@@ -1,6 +1,5 @@
-"""What is told about recourses: sentences, pages and a JSON document."""
+"""What is told about recourses: sentences and pages."""
 
-from robust_recourse.notices.document import json_document, json_schema
 from robust_recourse.notices.frames import beside, list_changes
 from robust_recourse.notices.notice import Change, Notice
 from robust_recourse.notices.page import page, write_pages
@@ -14,8 +13,6 @@ __all__ = [
     "beside",
     "describe",
     "describe_all",
-    "json_document",
-    "json_schema",
     "list_changes",
     "page",
     "write_pages",

@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from robust_recourse._files import write_atomically
 from robust_recourse.notices._markup import Markup, element, join
 from robust_recourse.notices._style import STYLE
 from robust_recourse.notices.analyst import analyst
@@ -65,10 +66,10 @@ def write_pages(folder: Path, notices: Sequence[Notice], *, title: str, when: da
     paths = []
     for options in groups:
         path = folder / names[options[0].person]
-        path.write_text(page(options, title=title, audience="applicant", when=when, note=note), "utf-8")
+        write_atomically(path, page(options, title=title, audience="applicant", when=when, note=note))
         paths.append(path)
     summary = analyst(notices, lambda notice: names[notice.person])
-    (folder / "index.html").write_text(_document(title, [_header(title), *summary]), encoding="utf-8")
+    write_atomically(folder / "index.html", _document(title, [_header(title), *summary]))
     return paths
 
 

@@ -58,24 +58,23 @@ class Pair:
         before, after = _cells(self.before, chosen), _cells(self.after, chosen)
         rows: list[Row] = []
         for i, row in enumerate(chosen):
-            old = {name: column[i] for name, column in zip(names, before, strict=True)}
+            old, new = ([column[i] for column in table] for table in (before, after))
             if np.isnan(self.costs[row]).any():
-                rows.append((old, None, ()))
+                rows.append((dict(zip(names, old, strict=True)), None, ()))
                 continue
-            new = {name: column[i] for name, column in zip(names, after, strict=True)}
             changes = [
                 Change(
                     name,
                     self.kinds[k],
-                    old[name],
-                    new[name],
+                    old[k],
+                    new[k],
                     float(self.costs[row, k]),
-                    direction(self.kinds[k], old[name], new[name], orders[k]),
+                    direction(self.kinds[k], old[k], new[k], orders[k]),
                 )
                 for k, name in enumerate(names)
-                if differs(old[name], new[name])
+                if differs(old[k], new[k])
             ]
-            rows.append((old, new, tuple(changes)))
+            rows.append((dict(zip(names, old, strict=True)), dict(zip(names, new, strict=True)), tuple(changes)))
         return rows
 
     def _new_names(self) -> list[Hashable]:

@@ -173,7 +173,7 @@ _PICTURES = [
 
 def longest_bend(found: Recourses) -> int:
     """Return the number of the recourse whose path bends most: the one worth drawing."""
-    return int(np.argmax([_bend(recourse.path) for recourse in found]))
+    return int(np.argmax([_bend(recourse.trace.path if recourse.trace else None) for recourse in found]))
 
 
 def _bend(path: FloatArray | None) -> float:

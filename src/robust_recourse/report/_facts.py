@@ -12,7 +12,7 @@ from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse.math.odds import OddsObjective, Scales
 from robust_recourse.math.projections import weighted_cost
 from robust_recourse.models.predictor import Predictor
-from robust_recourse.report._plane import Names, Plane, neighbourhood_of
+from robust_recourse.report._plane import Names, Plane, trace_of
 from robust_recourse.report._window import Window
 from robust_recourse.result import Recourse, Status
 
@@ -34,7 +34,7 @@ class Landscape(NamedTuple):
 
 def landscape(recourse: Recourse, plane: Plane, window: Window) -> Landscape:
     """Evaluate the odds over a window: on 120 by 120 cells, on fewer if that were too much work."""
-    around = neighbourhood_of(recourse)
+    _, around = trace_of(recourse)
     work = len(around.accepted) * int(around.free.sum())
     u, v, points = window.grid(plane, int(np.clip(np.sqrt(_MOST_NUMBERS / work), 60, 120)))
     return Landscape(u, v, *log_odds(recourse, points), _spare_budget(recourse, points))
@@ -42,7 +42,7 @@ def landscape(recourse: Recourse, plane: Plane, window: Window) -> Landscape:
 
 def log_odds(recourse: Recourse, points: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the nominal and the worst-case log odds at points with all columns, of shape (..., p)."""
-    around, scales = neighbourhood_of(recourse), _scales(recourse)
+    (_, around), scales = trace_of(recourse), _scales(recourse)
     rows = points.reshape(-1, points.shape[-1])[:, around.free]
     samples = np.broadcast_to(around.free_samples, (len(rows), len(around.accepted), rows.shape[1]))
     accepted = np.broadcast_to(around.accepted, samples.shape[:2])
@@ -58,7 +58,7 @@ def regions(
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
     """Return abscissae, ordinates and where the model accepts; it is asked with frames if `columns` are an Index.
 
-    With `unit` the points are in units of cost, see :class:`robust_recourse.Recourse`.
+    With `unit` the points are in units of cost, see :class:`robust_recourse.result.Trace`.
     """
     if unit is not None and np.isnan(unit).any():
         raise ValueError(
@@ -113,17 +113,19 @@ def fill_evenly(text: str, width: int) -> str:
 
 
 def _scales(recourse: Recourse) -> Scales:
-    if recourse.scales is None:
+    trace, _ = trace_of(recourse)
+    if trace.scales is None:
         raise ValueError(
             f"There are no odds to draw, the status is {str(recourse.status)!r}. {recourse.reason} "
             "Only the illustration can be drawn."
         )
-    return recourse.scales
+    return trace.scales
 
 
 def _spare_budget(recourse: Recourse, points: FloatArray) -> FloatArray | None:
     """Return what points leave of the budget, or None if the cost weights are not known."""
-    if recourse.weights is None:
+    trace, _ = trace_of(recourse)
+    if trace.weights is None:
         return None
-    spare: FloatArray = recourse.budget - weighted_cost(points, recourse.x0, recourse.weights)
+    spare: FloatArray = recourse.budget - weighted_cost(points, trace.x0, trace.weights)
     return spare

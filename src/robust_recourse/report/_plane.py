@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from robust_recourse._typing import BoolArray, FloatArray
-from robust_recourse.result import Recourse
+from robust_recourse.result import Recourse, Trace
 from robust_recourse.sampling.neighbourhood import Neighbourhood
 
-__all__ = ["Names", "Plane", "choose_plane", "neighbourhood_of"]
+__all__ = ["Names", "Plane", "choose_plane", "trace_of"]
 
 Names = Sequence[Hashable] | pd.Index
 
@@ -83,16 +83,20 @@ class Plane:
         return replace(self, origin=self.origin[free], basis=self.basis[:, free])
 
 
-def neighbourhood_of(recourse: Recourse) -> Neighbourhood:
-    """Return the neighbourhood, or raise with the reason why there is none."""
+def trace_of(recourse: Recourse) -> tuple[Trace, Neighbourhood]:
+    """Return the trace with its neighbourhood, or raise with the reason why there is none."""
     if not isinstance(recourse, Recourse):
         raise TypeError(f"recourse must be one recourse, as found[0], got {type(recourse).__name__}.")
-    if recourse.neighbourhood is None:
+    if recourse.trace is None:
+        raise ValueError(
+            "There is nothing to draw: files do not hold the neighbourhoods. Explain the row again with the method."
+        )
+    if recourse.trace.neighbourhood is None:
         raise ValueError(
             f"There is nothing to draw: no neighbourhood was sampled, the status is {str(recourse.status)!r}. "
-            f"{recourse.reason} Draw a recourse of a Bayesian method whose neighbourhood is not None."
+            f"{recourse.reason} Draw a recourse of a Bayesian method that has one."
         )
-    return recourse.neighbourhood
+    return recourse.trace, recourse.trace.neighbourhood
 
 
 def choose_plane(
@@ -117,7 +121,7 @@ def choose_plane(
     show : {"way", "neighbourhood"}
         What the plane is for.
     """
-    around = neighbourhood_of(recourse)
+    trace, around = trace_of(recourse)
     origin = around.centre
     p = len(origin)
     names = None if columns is None else list(columns)
@@ -132,7 +136,7 @@ def choose_plane(
         pair = _two(directions)
         if not _are_vectors(pair, names):
             places = [_position(entry, names, p) for entry in pair]
-            return _in_units(_column_plane(origin, places, around.free, names), recourse)
+            return _in_units(_column_plane(origin, places, around.free, names), trace)
         basis = _orthonormal(pair, around.free, names)
         labels = (
             "distance from the boundary point along the first direction",
@@ -140,29 +144,29 @@ def choose_plane(
         )
         return Plane(origin, basis, np.zeros(2), labels, len(free) == 2)
     if len(free) <= 2:
-        return _in_units(_column_plane(origin, free, around.free, names), recourse)
-    basis, chosen = _first_two(_candidates(recourse, around, names, show), around)
-    anchor = recourse.x0 if show == "way" else origin
+        return _in_units(_column_plane(origin, free, around.free, names), trace)
+    basis, chosen = _first_two(_candidates(trace, around, names, show), around)
+    anchor = trace.x0 if show == "way" else origin
     labels = (f"along the line {chosen[0]}", f"across that line, {chosen[1]}")
     return Plane(origin, basis, basis @ (origin - anchor), labels, False)
 
 
-def _in_units(plane: Plane, recourse: Recourse) -> Plane:
+def _in_units(plane: Plane, trace: Trace) -> Plane:
     """Say so where the numbers of the axes are not those of the table."""
-    if recourse.unit is None:
+    if trace.unit is None:
         return plane
     return replace(plane, labels=tuple(f"{label}, in units of cost" for label in plane.labels))
 
 
 def _candidates(
-    recourse: Recourse, around: Neighbourhood, names: list[Hashable] | None, show: str
+    trace: Trace, around: Neighbourhood, names: list[Hashable] | None, show: str
 ) -> Iterator[tuple[FloatArray, str]]:
     """Yield directions and their names, the best first; at last all columns, so that two always span a plane."""
     if show == "way":
-        yield recourse.x - recourse.x0, "from the refused point to the recourse"
-        yield around.centre - recourse.x0, "towards the boundary point"
+        yield trace.x - trace.x0, "from the refused point to the recourse"
+        yield around.centre - trace.x0, "towards the boundary point"
     else:
-        yield recourse.x - around.centre, "from the boundary point to the recourse"
+        yield trace.x - around.centre, "from the boundary point to the recourse"
     accepted, samples = around.accepted, around.samples
     if accepted.any() and not accepted.all():
         yield samples[accepted].mean(axis=0) - samples[~accepted].mean(axis=0), "towards the accepted samples"

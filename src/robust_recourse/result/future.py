@@ -243,7 +243,7 @@ def measure_future_validity(
     answers = []
     for k, model in enumerate(listed):
         try:
-            answers.append(accepted_by(model, found.x, favourable=favourable, threshold=threshold))
+            answers.append(accepted_by(model, found.x, favourable=favourable, threshold=threshold, like=found.x0))
         except (ModelError, TypeError, ValueError) as error:
             kind = next(kind for kind in (ModelError, TypeError, ValueError) if isinstance(error, kind))
             name = f" ({scenario[k]})" if scenario[k] else ""
@@ -254,7 +254,7 @@ def measure_future_validity(
         has_recourse=np.isfinite(found.cost),
         position=found.person,
         rank=found.rank,
-        labels=found._labels,
+        labels=found.labels,
         level=level,
     )
 

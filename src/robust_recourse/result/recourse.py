@@ -2,38 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import StrEnum
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from robust_recourse._typing import FloatArray
-from robust_recourse._validation import check_vector
-from robust_recourse.math.adversary import WorstCase, recover
-from robust_recourse.math.odds import Scales
-from robust_recourse.sampling.neighbourhood import Neighbourhood
+from robust_recourse.math.adversary import WorstCase
+from robust_recourse.result.status import Status
+from robust_recourse.result.trace import Trace
 
-__all__ = ["Recourse", "Status", "odds_of"]
-
-
-class Status(StrEnum):
-    """How the search for a recourse ended."""
-
-    OK = "ok"
-    ALREADY_FAVOURABLE = "already favourable"
-    FELL_BACK = "fell back to an accepted iterate"
-    NOT_CONVERGED = "not converged"
-    ONE_CLASS = "one-class neighbourhood"
-    NO_CANDIDATE = "no favourable candidate reachable"
-    NOTHING_MAY_CHANGE = "nothing may change"
-    OUTSIDE_BOUNDS = "outside the bounds"
-    INCONSISTENT_MODEL = "inconsistent model"
-    REFUSED = "refused by the model"
-    NOT_FOUND = "no accepted point found"
-    TOO_MANY_CHANGES = "more changes needed than allowed"
-    TIME_LIMIT = "out of time"
-    OUT_OF_REACH = "promised odds out of reach"
+__all__ = ["Recourse", "odds_of"]
 
 
 def odds_of(log_odds: ArrayLike) -> FloatArray:
@@ -45,12 +26,12 @@ def odds_of(log_odds: ArrayLike) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Recourse:
-    """The recourse of one row.
+    """The recourse of one row, in the columns and units of the table that was explained.
 
     Attributes
     ----------
-    x0, x, boundary : ndarray of shape (p,)
-        Instance, recourse and boundary point; NaN where there is none.
+    x0, x, boundary : Series or ndarray of shape (p,)
+        Instance, recourse and boundary point: a Series if a frame was explained. Missing where there is none.
     cost, budget : float
         Weighted L1 distance of the recourse from the instance, and the most it was allowed to be.
     valid : bool
@@ -63,21 +44,13 @@ class Recourse:
         Logarithm of the worst-case posterior odds of refusal at `x`.
     n_queries : int
         Rows that the model was asked for.
-    weights : ndarray of shape (p,) or None
-        Cost weights of the columns.
-    path : ndarray of shape (n_steps + 1, p) or None
-        The iterates from the boundary point to the end of the descent.
-    neighbourhood : Neighbourhood or None
-        The labelled samples; None where none were drawn.
-    scales : Scales or None
-        Smoothing and ambiguity radii of the odds; None where there are no odds.
-    unit : ndarray of shape (p,) or None
-        A numeric row times `unit` is in the units of the table; None: it already is.
+    trace : Trace or None
+        How the search came to it, in units of cost; None if the recourse was read from a file.
     """
 
-    x0: FloatArray
-    x: FloatArray
-    boundary: FloatArray
+    x0: Any
+    x: Any
+    boundary: Any
     cost: float
     budget: float
     valid: bool
@@ -85,53 +58,37 @@ class Recourse:
     reason: str
     log_worst_case_odds: float
     n_queries: int
-    weights: FloatArray | None = None
-    path: FloatArray | None = None
-    neighbourhood: Neighbourhood | None = None
-    scales: Scales | None = None
-    unit: FloatArray | None = None
-
-    @classmethod
-    def unchanged(cls, x0: FloatArray) -> Recourse:
-        """Describe a row that is accepted as it is."""
-        reason = "The model accepts the row as it is."
-        nowhere = np.full_like(x0, np.nan)
-        return cls(x0, x0.copy(), nowhere, 0.0, 0.0, True, Status.ALREADY_FAVOURABLE, reason, np.nan, 1)
-
-    @classmethod
-    def missing(cls, x0: FloatArray, status: Status, reason: str, n_queries: int = 1) -> Recourse:
-        """Describe a row that has no recourse."""
-        nowhere = np.full_like(x0, np.nan)
-        return cls(x0, nowhere, nowhere, np.nan, np.nan, False, status, reason, np.nan, n_queries)
-
-    @classmethod
-    def point(
-        cls,
-        x0: FloatArray,
-        x: FloatArray,
-        cost: float,
-        valid: bool,
-        status: Status,
-        reason: str,
-        n_queries: int,
-        weights: FloatArray,
-    ) -> Recourse:
-        """Describe a recourse that is a point and nothing else: no boundary point, budget or odds."""
-        nowhere = np.full_like(x0, np.nan)
-        return cls(x0, x, nowhere, cost, np.nan, valid, status, reason, np.nan, n_queries, weights)
+    trace: Trace | None = field(default=None, repr=False)
 
     @property
     def worst_case_odds(self) -> float:
         """Worst-case posterior odds of refusal at `x`."""
         return float(odds_of(self.log_worst_case_odds))
 
-    def worst_case(self, at: FloatArray | None = None) -> WorstCase:
-        """Recover the worst-case mixtures at the recourse, or at another point `at`.
+    def worst_case(self, at: Any = None) -> WorstCase:
+        """Recover the worst-case mixtures at the recourse, or at another row `at`.
 
-        They live in the columns that may change; the point is given with all columns.
+        They live in the columns that may change, in units of cost.
+
+        Parameters
+        ----------
+        at : array_like of shape (p,) or Series, optional
+            A row with all columns, in the units of the table; a Series is read by its names.
+
+        Raises
+        ------
+        ValueError
+            If no neighbourhood was sampled, or the recourse was read from a file, which does not hold it.
         """
-        around = self.neighbourhood
-        if around is None or self.scales is None:
+        if self.trace is None:
+            raise ValueError(
+                "There is no worst case: files do not hold the neighbourhoods. Explain the row again with the method."
+            )
+        if self.trace.neighbourhood is None or self.trace.scales is None:
             raise ValueError(f"There is no worst case, the status is {self.status}: {self.reason}")
-        point = self.x if at is None else check_vector(at, "at", width=len(self.x))
-        return recover(point[around.free], around.free_samples, around.accepted, *self.scales)
+        if isinstance(at, pd.Series) and isinstance(self.x, pd.Series):
+            unknown = self.x.index.difference(at.index)
+            if len(unknown):
+                raise ValueError(f"at must have the columns of the table; it lacks {list(unknown)}.")
+            at = at[self.x.index]
+        return self.trace.worst_case(self.trace.x if at is None else self.trace.point(at))

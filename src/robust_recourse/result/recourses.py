@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from os import PathLike
 from pathlib import Path
@@ -14,19 +14,26 @@ import numpy as np
 import pandas as pd
 
 from robust_recourse import notices
+from robust_recourse._files import write_atomically
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse._validation import check_choice
 from robust_recourse.notices.page import AUDIENCES, Audience
+from robust_recourse.result import document, parquet, reading
+from robust_recourse.result._parts import TABLES, VECTORS, concatenated, numbered, places_of, same
+from robust_recourse.result._showing import MOST_SHOWN, shown
 from robust_recourse.result.future import FutureValidity, measure_future_validity
+from robust_recourse.result.provenance import Provenance
 from robust_recourse.result.recourse import Recourse, odds_of
+from robust_recourse.result.trace import Trace
 from robust_recourse.tables import to_pandas
+from robust_recourse.tables.values import row_of, take
 
 __all__ = ["Recourses"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Recourses:
-    """The recourses of a batch; index or iterate for single ones.
+    """The recourses of a batch: ``found[i]`` is one, slices, masks and lists of positions give several.
 
     There is one entry for every row that was explained, or several if several were asked for: those of a person stand
     together, the cheapest first.
@@ -34,8 +41,9 @@ class Recourses:
     Attributes
     ----------
     x, boundary : ndarray of shape (n, p) or DataFrame
-        Recourses and boundary points, frames if frames were explained. Where there is none, all cells are missing;
-        columns of integers or booleans then have the nullable type of pandas.
+        Recourses and boundary points, frames if frames were explained. Where there is none, all cells are missing.
+        The types are those of `x0`; those that hold no gap are the nullable ones of pandas, whether there is a gap
+        or not.
     cost, budget, log_worst_case_odds : ndarray of shape (n,)
         See :class:`Recourse`; NaN where they are not defined.
     valid : ndarray of bool, shape (n,)
@@ -49,7 +57,7 @@ class Recourses:
     x0 : ndarray of shape (n, p) or DataFrame
         The instances as they were given, beside `x`.
     person : ndarray of int, shape (n,)
-        Position of each instance in the table that was explained.
+        Position of each instance among those that were explained, or among those of a selection.
     rank : ndarray of int, shape (n,)
         Number of the recourse among those of the person, from 1.
     column_costs : ndarray of shape (n, p)
@@ -60,6 +68,8 @@ class Recourses:
         The ordered categories, lowest first, by column.
     favourable, threshold
         What the method that found them was told about the model's decision.
+    provenance : Provenance, tuple of Provenance or None
+        Which version, method, settings and model made them; several if batches of several were joined.
     """
 
     x: Any
@@ -79,29 +89,88 @@ class Recourses:
     orders: Mapping[Hashable, Sequence[Any]] = field(default_factory=dict)
     favourable: Any = None
     threshold: float | None = None
-    _rows: tuple[Recourse, ...] = field(repr=False)
+    provenance: Provenance | tuple[Provenance, ...] | None = None
+    _traces: tuple[Trace | None, ...] | None = field(default=None, repr=False)
 
     @property
     def worst_case_odds(self) -> FloatArray:
         """Worst-case posterior odds of refusal at the recourses."""
         return odds_of(self.log_worst_case_odds)
 
+    @property
+    def labels(self) -> pd.Index[Any]:
+        """The label of each entry's row: that of the index, or the position in a table without."""
+        return self.x.index if isinstance(self.x, pd.DataFrame) else pd.Index(self.person)
+
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self.status)
 
     def __iter__(self) -> Iterator[Recourse]:
-        return iter(self._rows)
+        return (self._recourse(i) for i in range(len(self)))
 
     @overload
     def __getitem__(self, i: int) -> Recourse: ...
     @overload
-    def __getitem__(self, i: slice) -> tuple[Recourse, ...]: ...
-    def __getitem__(self, i: int | slice) -> Recourse | tuple[Recourse, ...]:
-        return self._rows[i]
+    def __getitem__(self, i: slice | Sequence[int] | Sequence[bool] | IntArray | BoolArray) -> Recourses: ...
+    def __getitem__(self, i: Any) -> Recourse | Recourses:
+        if isinstance(i, int | np.integer) and not isinstance(i, bool):
+            if not -len(self) <= i < len(self):
+                raise IndexError(f"There are {len(self)} entries, and {i} is none of their positions.")
+            return self._recourse(int(i) % len(self))
+        rows = places_of(i, self)
+        parts: dict[str, Any] = {name: take(getattr(self, name), rows) for name in TABLES}
+        parts |= {name: getattr(self, name)[rows] for name in VECTORS}
+        traces = None if self._traces is None else tuple(self._traces[row] for row in rows)
+        return replace(self, **parts, person=numbered(self.person[rows], parts["rank"]), _traces=traces)
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{n} {status}" for status, n in pd.Series(self.status).value_counts().items())
         return f"Recourses({len(self)} rows: {counts})"
+
+    def _repr_html_(self) -> str:
+        return shown(repr(self), self._notices(range(min(len(self), MOST_SHOWN))), len(self))
+
+    @staticmethod
+    def concat(parts: Sequence[Recourses]) -> Recourses:
+        """Return the recourses of several batches as those of one.
+
+        They are the same as if the tables had been explained as one: people are numbered anew. A batch that begins
+        with further recourses of the person with whom the one before ends, as slices may, continues that person.
+
+        Parameters
+        ----------
+        parts : sequence of Recourses
+            Batches of tables with the same columns, found with the same settings of the decision. If different methods
+            found them, `provenance` names each.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If there is none, or if they do not belong together.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from robust_recourse import NearestAccepted
+        >>> method = NearestAccepted(lambda X: X[:, 0] > 0.0, random_state=0).fit(np.array([[0.5], [-1.0]]))
+        >>> found = method.explain(np.array([[-1.0], [-2.0], [2.0]]))
+        >>> Recourses.concat([found[:1], found[1:]]).equals(found)
+        True
+        """
+        listed = list(parts)
+        wrong = next((part for part in listed if not isinstance(part, Recourses)), None)
+        if wrong is not None:
+            raise TypeError(f"parts must be a sequence of Recourses, got {type(wrong).__name__}.")
+        if not listed:
+            raise ValueError("parts is empty: at least one batch is needed.")
+        return Recourses(**concatenated(listed))
+
+    def equals(self, other: Recourses) -> bool:
+        """Say whether another result is the same to the last bit, with types, labels and provenance.
+
+        How the searches went (`found[i].trace`) does not count: files do not hold it.
+        """
+        return isinstance(other, Recourses) and same(self, other)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one table of pandas: the columns of `x`, then what is known about each entry.
@@ -130,7 +199,7 @@ class Recourses:
         `rank` tells them apart. Values are as in the tables: integers stay integers and categories stay what they are.
         Entries without a recourse have no line.
         """
-        table = notices.list_changes(self._notices(), self._labels)
+        table = notices.list_changes(self._notices(), self.labels)
         return table if self._several else table.drop(columns="rank")
 
     def describe(self, i: int | None = None, *, names: Mapping[Hashable, str] | None = None) -> str:
@@ -256,7 +325,7 @@ class Recourses:
         shown = self._notices(rows, names)
         page = notices.page(shown, title=title, audience=audience, when=when or date.today(), note=note)
         if path is not None:
-            Path(path).write_text(page, encoding="utf-8")
+            write_atomically(Path(path), page)
         return page
 
     def to_html_files(
@@ -293,7 +362,8 @@ class Recourses:
     def to_json(self, path: str | PathLike[str] | None = None, *, indent: int | None = 2) -> str:
         """Return everything as one JSON document; :meth:`json_schema` says what is in it.
 
-        Missing values are null, dates are text in ISO 8601, and what else JSON has no word for is text.
+        Missing values are null, dates are text in ISO 8601, and what else JSON has no word for is text. The part
+        `exact` is for :meth:`from_json` only.
 
         Parameters
         ----------
@@ -302,23 +372,75 @@ class Recourses:
         indent : int or None
             Spaces of a level; None: everything in one line.
         """
-        document = notices.json_document(self._notices(), self._pair().names, self.kinds, indent)
+        text = document.written(document.document_of(self), indent)
         if path is not None:
-            Path(path).write_text(document, encoding="ascii")
-        return document
+            write_atomically(Path(path), text)
+        return text
+
+    @staticmethod
+    def from_json(source: str | PathLike[str]) -> Recourses:
+        """Read what :meth:`to_json` wrote: a result that equals the one that was written, but for its traces.
+
+        Frames of pandas and polars, and arrays, come back as what they were.
+
+        Parameters
+        ----------
+        source : str or path-like
+            The document, or the file that holds it.
+
+        Raises
+        ------
+        ValueError
+            If it is no such document, or was changed; the message says what is wrong.
+        """
+        return Recourses(**reading.fields_of(reading.parsed(reading.text_of(source))))
 
     @staticmethod
     def json_schema() -> dict[str, Any]:
         """Return the JSON Schema (draft 2020-12) of :meth:`to_json`."""
-        return notices.json_schema()
+        return document.json_schema()
+
+    def to_parquet(self, path: str | PathLike[str]) -> None:
+        """Write a Parquet file: the table of :meth:`to_frame` for everybody, and the result in its metadata.
+
+        Columns and labels that Parquet has no type for are text in the table. Needs the extra ``parquet``.
+        """
+        parquet.write_parquet(path, self)
+
+    @staticmethod
+    def from_parquet(path: str | PathLike[str]) -> Recourses:
+        """Read what :meth:`to_parquet` wrote: a result that equals the one that was written, but for its traces.
+
+        Frames of pandas and polars, and arrays, come back as what they were.
+
+        Raises
+        ------
+        ValueError
+            If the file was not written by :meth:`to_parquet`, or was changed; the message says what is wrong.
+        """
+        fields, table = parquet.read_parquet(path)
+        found = Recourses(**fields)
+        parquet.check_table(path, found, table)
+        return found
 
     @property
     def _several(self) -> bool:
         return bool((self.rank > 1).any())
 
-    @property
-    def _labels(self) -> pd.Index[Any]:
-        return self.x.index if isinstance(self.x, pd.DataFrame) else pd.Index(self.person)
+    def _recourse(self, i: int) -> Recourse:
+        return Recourse(
+            x0=row_of(self.x0, i),
+            x=row_of(self.x, i),
+            boundary=row_of(self.boundary, i),
+            cost=float(self.cost[i]),
+            budget=float(self.budget[i]),
+            valid=bool(self.valid[i]),
+            status=self.status[i],
+            reason=str(self.reason[i]),
+            log_worst_case_odds=float(self.log_worst_case_odds[i]),
+            n_queries=int(self.n_queries[i]),
+            trace=None if self._traces is None else self._traces[i],
+        )
 
     def _pair(self, names: Mapping[Hashable, str] | None = None) -> notices.Pair:
         return notices.Pair(self.x0, self.x, self.kinds, self.column_costs, self.orders, names or {})
@@ -327,7 +449,7 @@ class Recourses:
         self, entries: Sequence[int] | None = None, names: Mapping[Hashable, str] | None = None
     ) -> list[notices.Notice]:
         chosen = range(len(self)) if entries is None else entries
-        labels, odds = self._labels, self.worst_case_odds
+        labels, odds = self.labels, self.worst_case_odds
         rows = self._pair(names).rows(chosen)
         return [
             notices.Notice(

@@ -15,7 +15,7 @@ from robust_recourse.methods.wachter import Wachter
 from robust_recourse.saving.archive import Archive, damaged, read, write
 from robust_recourse.saving.kinds import KINDS
 from robust_recourse.saving.models import UntrustedModelError, check_trusted, pack, unpack
-from robust_recourse.saving.plain import decode, encode
+from robust_recourse.tables.plain import decode, encode
 
 __all__ = ["UntrustedModelError", "load", "save"]
 

@@ -14,11 +14,9 @@ from robust_recourse.actions.rules import Rule
 from robust_recourse.math.limits import Limits
 from robust_recourse.math.odds import Scales
 from robust_recourse.result.future import Share
-from robust_recourse.saving.cells import CELLS
-from robust_recourse.saving.plain import Kind, exactly
-from robust_recourse.saving.types import TYPES
-from robust_recourse.tables import Column, Schema
+from robust_recourse.tables import Column, Schema, plain
 from robust_recourse.tables.foreign import native
+from robust_recourse.tables.plain import Kind, exactly
 from robust_recourse.tuning.tuning import Tuning
 
 __all__ = ["KINDS"]
@@ -77,10 +75,7 @@ def _dataclass(name: str, kind: type) -> Kind:
 
 
 KINDS: tuple[Kind, ...] = (
-    Kind("tuple", exactly(tuple), list, tuple),
-    Kind("dict", exactly(dict), lambda value: [[key, item] for key, item in value.items()], dict),
-    *CELLS,
-    *TYPES,
+    *plain.KINDS,
     Kind("generator", _is_generator, _pack_generator, _unpack_generator),
     Kind(
         "random state",

@@ -12,7 +12,7 @@ import pandas as pd
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse.tables.columns import Column
-from robust_recourse.tables.types import alike, replaced_in
+from robust_recourse.tables.types import alike, cast, gapped, replaced_in
 
 __all__ = ["MISSING", "UNSEEN", "Table"]
 
@@ -106,12 +106,21 @@ class Table:
             for k, (array, categories) in enumerate(zip(self._arrays, self._categories, strict=True))
         ]
 
-    def restore(self, values: FloatArray, rows: IntArray, found: BoolArray) -> Any:
-        """Return rows as they were given, of the same types and index, with other `values`; empty where not `found`.
+    def given_at(self, rows: IntArray) -> Any:
+        """Return rows as they were given; if the model gets arrays, all columns are floats."""
+        if self.given is None:
+            return self.values[rows]
+        if self.asked is None:
+            frame = pd.DataFrame(self.values[rows], index=self.given.index[rows], columns=self.given.columns)
+        else:
+            frame = self.given.iloc[rows]
+        return frame if self.back is None else self.back(frame)
 
-        A type changes where it must: columns of integers and booleans have the nullable type of the same name where a
-        row is empty, and categories that a column's type lacks are added to it. If the model gets arrays, all columns
-        are floats.
+    def restore(self, values: FloatArray, rows: IntArray, found: BoolArray) -> Any:
+        """Return rows as they were given, with the same index and other `values`; empty where not `found`.
+
+        The types are those that were given, or the next ones that hold gaps and everything that a recourse may say,
+        see :func:`gapped`; they do not depend on the rows. If the model gets arrays, all columns are floats.
         """
         if self.asked is None:
             cells = np.where(found[:, None], values, np.nan)
@@ -122,21 +131,36 @@ class Table:
             assert self.given is not None
             changed = (values != self.values[rows]) & ~self.missing[rows] & found[:, None]
             series = (self._restored(k, values[:, k], rows, changed[:, k]) for k in self.order)
-            frame = pd.DataFrame(dict(enumerate(series if found.all() else (_emptied(part, found) for part in series))))
+            frame = pd.DataFrame(dict(enumerate(series if found.all() else (part.where(found) for part in series))))
             frame.columns = self.given.columns
             frame.index = self.given.index[rows]
         return frame if self.back is None else self.back(frame)
 
     def _restored(self, k: int, values: FloatArray, rows: IntArray, changed: BoolArray) -> pd.Series:
         assert self.given is not None
-        own, asked = self.given[self.columns[k].name].array, self._arrays[k]
+        own, asked, dtype = self.given.iloc[:, self._places[k]].array, self._arrays[k], self._types[k]
         if alike(own.dtype, asked.dtype):
-            return _series(_replaced(asked, rows, changed, values, self._categories[k]))
-        cells = _series(own.take(rows))
+            # The type holds all of its own values: nothing to check.
+            return _series(_replaced(asked, rows, changed, values, self._categories[k])).astype(dtype)
+        cells = cast(_series(own.take(rows)), dtype)
         if not changed.any():
             return cells
         new = _replaced(asked, rows[changed], changed[changed], values[changed], self._categories[k])
         return replaced_in(cells, changed, new.astype(object))
+
+    @cached_property
+    def _places(self) -> IntArray:
+        """Where the columns are in the table that was given."""
+        return np.argsort(self.order)
+
+    @cached_property
+    def _types(self) -> list[Any]:
+        """The types of the columns of recourses."""
+        assert self.given is not None
+        return [
+            gapped(self.given.dtypes.iloc[place], array.dtype if column.kind == "number" else None, column.values)
+            for column, array, place in zip(self.columns, self._arrays, self._places, strict=True)
+        ]
 
 
 def _typed(column: Column, array: Any) -> Any:
@@ -185,13 +209,3 @@ def _untyped(array: Any) -> bool:
 def _like(own: Any, new: float) -> Any:
     """Return a whole number as an int where the cell of an untyped column was one."""
     return int(new) if isinstance(own, Integral) and new.is_integer() else float(new)
-
-
-def _emptied(series: pd.Series, found: BoolArray) -> pd.Series:
-    """Empty the cells of rows without a recourse."""
-    if series.dtype == np.dtype(bool):
-        series = series.astype("boolean")
-    elif isinstance(series.dtype, np.dtype) and series.dtype.kind in "iu":
-        nullable = series.dtype.name.replace("i", "I", 1).replace("u", "U", 1)
-        series = series.astype(pd.api.types.pandas_dtype(nullable))
-    return series.where(found)

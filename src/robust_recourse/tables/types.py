@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import pandas_dtype
 
 from robust_recourse._typing import BoolArray
 
-__all__ = ["alike", "cast", "replaced_in"]
+__all__ = ["alike", "cast", "gapped", "replaced_in", "ungapped"]
 
 
 def alike(one: Any, other: Any) -> bool:
@@ -41,6 +43,70 @@ def replaced_in(series: pd.Series, changed: BoolArray, values: Any) -> pd.Series
     whole = pd.Series(cells, index=series.index, name=series.name, dtype=object)
     typed = cast(whole, series.dtype)
     return typed if typed.dtype != object or series.dtype == object else whole.infer_objects()
+
+
+def gapped(own: Any, asked: Any = None, values: Sequence[Any] = ()) -> Any:
+    """Return the type that a column of recourses has, whatever they are and whoever has none.
+
+    It is the column's own type where that holds a gap and everything that a recourse may say, else the next one that
+    does: integers and booleans are nullable, numbers as wide as those of the training rows, categories all that there
+    are.
+
+    Parameters
+    ----------
+    own : dtype
+        The type that was given.
+    asked : dtype, optional
+        That of the training rows, if the column holds numbers.
+    values : sequence, optional
+        The categories of the training rows, if it holds categories.
+    """
+    if isinstance(own, pd.CategoricalDtype):
+        return _all_categories(own, values)
+    kept, wanted = (getattr(dtype, "numpy_dtype", dtype) for dtype in (own, asked))
+    if not isinstance(kept, np.dtype) or kept.kind not in "biuf":
+        return own
+    wide = np.result_type(kept, wanted) if isinstance(wanted, np.dtype) and wanted.kind in "biuf" else kept
+    if not isinstance(own, np.dtype):
+        return own if wide == kept else _like_type(own, wide)
+    return wide if wide.kind == "f" else _nullable(wide)
+
+
+def ungapped(table: pd.DataFrame, like: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Give integers and booleans that are nullable, but have no gap, the types of `like`, or else plain ones."""
+    plain = {}
+    for k, dtype in enumerate(table.dtypes):
+        own = getattr(dtype, "numpy_dtype", None) if like is None else like.dtypes.iloc[k]
+        masked = isinstance(own, np.dtype) and own.kind in "biu" and dtype == gapped(own)
+        if masked and table.iloc[:, k].notna().all():
+            plain[k] = table.iloc[:, k].astype(own)  # type: ignore[arg-type]
+    if not plain:
+        return table
+    columns = {k: plain.get(k, table.iloc[:, k]) for k in range(table.shape[1])}
+    return pd.DataFrame(columns, index=table.index).set_axis(table.columns, axis=1)
+
+
+def _nullable(dtype: np.dtype[Any]) -> Any:
+    name = dtype.name
+    return pandas_dtype("boolean" if name == "bool" else name.replace("i", "I", 1).replace("u", "U", 1))
+
+
+def _like_type(own: Any, wide: np.dtype[Any]) -> Any:
+    """Return a nullable type, or one of Arrow if `own` is, of other numbers."""
+    if isinstance(own, pd.ArrowDtype):
+        return pandas_dtype(f"{wide.name.replace('float64', 'double').replace('float32', 'float')}[pyarrow]")
+    return pandas_dtype(wide.name.capitalize()) if wide.kind == "f" else _nullable(wide)
+
+
+def _all_categories(own: pd.CategoricalDtype, values: Sequence[Any]) -> pd.CategoricalDtype:
+    known = own.categories.tolist()
+    new = [value for value in values if value not in known]
+    if not new:
+        return own
+    # Those of the training rows know where new ones belong, if they agree on the others.
+    agreed = bool(own.ordered) and [value for value in values if value in known] == known
+    untyped = object if own.categories.dtype == object else None
+    return pd.CategoricalDtype(pd.Index([*values] if agreed else [*known, *new], dtype=untyped), own.ordered)
 
 
 def _categorical(series: pd.Series, dtype: pd.CategoricalDtype) -> pd.Series:

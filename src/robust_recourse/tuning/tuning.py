@@ -285,7 +285,7 @@ def _table(X: Any, name: str) -> Any:
 
 def _refused(method: Any, X: Any, people: Any) -> Any:
     rows = X if people is None else _like(_table(people, "people"), X)
-    accepted = accepted_by(method.model, rows, favourable=method.favourable, threshold=method.threshold)
+    accepted = accepted_by(method.model, rows, favourable=method.favourable, threshold=method.threshold, like=rows)
     refused = np.flatnonzero(~accepted)
     if len(refused) < FEWEST_PEOPLE:
         raise ValueError(

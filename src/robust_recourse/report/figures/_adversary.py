@@ -14,10 +14,10 @@ from matplotlib.patches import Ellipse
 from numpy.typing import ArrayLike
 
 from robust_recourse._typing import FloatArray, IntArray
-from robust_recourse._validation import check_integer, check_vector
+from robust_recourse._validation import check_integer
 from robust_recourse.math.adversary import GaussianMixture
 from robust_recourse.report import _facts as facts
-from robust_recourse.report._plane import Names, Plane, choose_plane, neighbourhood_of
+from robust_recourse.report._plane import Names, Plane, choose_plane, trace_of
 from robust_recourse.report._window import evenly, window_around
 from robust_recourse.report.figures._scene import draw_point, panels, show
 from robust_recourse.report.figures._style import BLUE, GREEN, INK, RED, finish, in_style
@@ -47,7 +47,7 @@ def worst_case(
     recourse : Recourse
         One recourse of a Bayesian method.
     at : array_like of shape (p,), optional
-        The point, with all columns; the boundary point if None.
+        The row, with all columns, in the units of the table; the boundary point if None.
     directions, columns
         As for :func:`illustration`, but with more than two columns that may change None is the plane of the
         boundary point, the recourse and the line between the centres of the two classes.
@@ -64,18 +64,18 @@ def worst_case(
     ValueError
         As for :func:`illustration`, and if all samples got the same label.
     """
-    around = neighbourhood_of(recourse)
+    trace, around = trace_of(recourse)
     plane = choose_plane(recourse, directions, columns)
-    point = around.centre if at is None else check_vector(at, "at", width=len(recourse.x0))
+    point = around.centre if at is None else trace.point(at)
     n_components = check_integer(n_components, "n_components", minimum=2)
-    scales, worst = facts.radii(recourse), recourse.worst_case(point)
+    scales, worst = facts.radii(recourse), trace.worst_case(point)
     mixtures, inner = (worst.refused, worst.accepted), plane.within(around.free)
     chosen = evenly([inner.project(mixture.nominal_means) for mixture in mixtures], n_components)
     counts = [f"{len(some)} of {len(mixture.means)}" for some, mixture in zip(chosen, mixtures, strict=True)]
     kind, marker, colour = "chosen point", "D", INK
     if np.array_equal(point, around.centre):
         kind, marker, colour = "boundary point", "o", INK
-    elif np.array_equal(point, recourse.x):
+    elif np.array_equal(point, trace.x):
         kind, marker, colour = "recourse", "o", RED
     notes = [
         f"Drawn are {counts[0]} refused and {counts[1]} accepted samples, evenly chosen;",

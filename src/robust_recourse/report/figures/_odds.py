@@ -14,7 +14,7 @@ from matplotlib.ticker import MaxNLocator
 
 from robust_recourse._typing import BoolArray, FloatArray
 from robust_recourse.report import _facts as facts
-from robust_recourse.report._plane import Names, choose_plane, neighbourhood_of
+from robust_recourse.report._plane import Names, choose_plane, trace_of
 from robust_recourse.report._window import window_around
 from robust_recourse.report.figures._scene import draw_points, draw_samples, draw_zero, panels, show
 from robust_recourse.report.figures._style import BLUE, GREEN, GREY, INK, PALE_BLUE, PALE_GREEN, finish, in_style
@@ -48,13 +48,13 @@ def level_sets(recourse: Recourse, *, directions: Any = None, columns: Names | N
     ValueError
         As for :func:`worst_case`.
     """
-    around = neighbourhood_of(recourse)
+    trace, around = trace_of(recourse)
     plane = choose_plane(recourse, directions, columns)
     notes = [facts.radii(recourse)]
     if not plane.whole:
         notes.append("The odds are those of the slice through the boundary point; points off it are projected onto it.")
     samples = plane.spots(around.samples)
-    marks = plane.spots(np.array([around.centre, recourse.x]))
+    marks = plane.spots(np.array([around.centre, trace.x]))
     window = window_around(np.concatenate([samples, marks]), plane, 1.0)
     land = facts.landscape(recourse, plane, window)
     with in_style():
@@ -63,7 +63,7 @@ def level_sets(recourse: Recourse, *, directions: Any = None, columns: Names | N
             show(ax, plane, window)
         legend: list[Artist] = []
         if plane.is_line:
-            marks[:, 1] = facts.log_odds(recourse, np.array([around.centre, recourse.x]))[1]
+            marks[:, 1] = facts.log_odds(recourse, np.array([around.centre, trace.x]))[1]
             _draw_curves(axes[0], land, samples[:, 0], around.accepted)
         else:
             legend = _draw_maps(figure, axes, land)

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from robust_recourse.report import _facts as facts
-from robust_recourse.report._plane import Names, choose_plane, neighbourhood_of
+from robust_recourse.report._plane import Names, choose_plane, trace_of
 from robust_recourse.report._window import extent, jitter, window_around
 from robust_recourse.report.figures._scene import draw_point, draw_points, draw_regions, draw_samples, panels, show
 from robust_recourse.report.figures._style import INK, finish, in_style
@@ -57,17 +57,17 @@ def illustration(
     ValueError
         If the recourse has no neighbourhood, or `directions` do not span a plane of columns that may change.
     """
-    around = neighbourhood_of(recourse)
+    trace, around = trace_of(recourse)
     plane = choose_plane(recourse, directions, columns, show="way")
     samples = plane.spots(around.samples, jitter(len(around.accepted)))
-    path = plane.spots(around.centre[None] if recourse.path is None else recourse.path)
-    start, boundary, end = plane.spots(np.array([recourse.x0, around.centre, recourse.x]))
+    path = plane.spots(around.centre[None] if trace.path is None else trace.path)
+    start, boundary, end = plane.spots(np.array([trace.x0, around.centre, trace.x]))
     near = np.concatenate([samples, path, [boundary, end]])
     whole = np.concatenate([near, [start]])
     far = extent(whole, plane) > _FAR * extent(near, plane)
     windows = [window_around(points, plane, 1.0 if far else _WIDE) for points in ([whole, near] if far else [whole])]
     notes = [facts.outcome(recourse), facts.projection(plane, "All points are")]
-    if model is not None and len(recourse.x0) > len(plane.basis):
+    if model is not None and len(trace.x0) > len(plane.basis):
         notes.append("The regions are those of the slice through the boundary point.")
     with in_style():
         figure, axes = panels(plane, len(windows))
@@ -75,7 +75,7 @@ def illustration(
         for ax, window in zip(axes, windows, strict=True):
             show(ax, plane, window)
             if model is not None:
-                legend = draw_regions(ax, plane, window, model, columns, recourse.unit)
+                legend = draw_regions(ax, plane, window, model, columns, trace.unit)
             draw_point(ax, start, "refused point", INK, 220.0, "*")
             draw_points(ax, boundary, end)
             ax.plot(*path.T, color=INK, marker=".", markersize=5.0, label="path of the descent", zorder=4)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from robust_recourse.saving.plain import Kind, exactly
+from robust_recourse.tables.plain.coding import Kind, exactly
 
 __all__ = ["CELLS"]
 

@@ -1,4 +1,4 @@
-"""Values as plain data, and back: numbers, text, lists and arrays stand for everything that a method holds.
+"""Values as plain data, and back: numbers, text, lists and arrays stand for what methods and tables hold.
 
 What is no plain value is *packed* into simpler ones until it is, and its kind is written beside it. Reading unpacks
 only the kinds that are listed here, so that a file can make nothing else.
@@ -6,15 +6,16 @@ only the kinds that are listed here, so that a file can make nothing else.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["Kind", "decode", "encode", "exactly"]
+__all__ = ["CONTAINERS", "Kind", "decode", "encode", "exactly"]
 
 _PLAIN = (bool, int, float, str, type(None))
-_ARRAY = "array"
+_ARRAY, _FLOAT = "array", "float"
 
 
 class Kind(NamedTuple):
@@ -44,6 +45,12 @@ def exactly(kind: type) -> Callable[[Any], bool]:
     return lambda value: type(value) is kind
 
 
+CONTAINERS = (
+    Kind("tuple", exactly(tuple), list, tuple),
+    Kind("dict", exactly(dict), lambda value: [[key, item] for key, item in value.items()], dict),
+)
+
+
 def encode(value: Any, kinds: Iterable[Kind], arrays: list[Any]) -> Any:
     """Return a value as data for JSON; the arrays in it are appended to `arrays`.
 
@@ -52,6 +59,8 @@ def encode(value: Any, kinds: Iterable[Kind], arrays: list[Any]) -> Any:
     TypeError
         If a value is of no known kind, or would come back as another one.
     """
+    if type(value) is float and not math.isfinite(value):
+        return {_FLOAT: repr(value)}  # JSON has no word for it
     if type(value) in _PLAIN:
         return value
     if type(value) is list:
@@ -86,6 +95,8 @@ def decode(data: Any, kinds: Iterable[Kind], arrays: list[Any]) -> Any:
     [(name, packed)] = data.items()
     if name == _ARRAY:
         return arrays[packed]
+    if name == _FLOAT:
+        return float(packed)
     for kind in kinds:
         if kind.name == name:
             return kind.unpack(decode(packed, kinds, arrays))

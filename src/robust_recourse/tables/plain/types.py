@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import pandas_dtype
 
-from robust_recourse.saving.plain import Kind, exactly
+from robust_recourse.tables.plain.coding import Kind, exactly
 
 __all__ = ["TYPES"]
 
@@ -85,7 +85,7 @@ def _arrow() -> Any:
         import pyarrow
     except ImportError as error:
         raise ImportError(
-            "The training rows have types of pyarrow, which is not installed. "
+            "The table has types of pyarrow, which is not installed. "
             "Install it with: pip install 'robust-recourse[parquet]'"
         ) from error
     return pyarrow
@@ -107,7 +107,7 @@ def _unpack_polars(packed: Any) -> Any:
         import polars
     except ImportError as error:
         raise ImportError(
-            "The model gets frames of polars, which is not installed. "
+            "The table is a frame of polars, which is not installed. "
             "Install it with: pip install 'robust-recourse[polars]'"
         ) from error
     return polars.read_ipc(io.BytesIO(packed.tobytes()))

@@ -1,0 +1,101 @@
+"""Where recourses come from: version, method, settings and model."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import math
+import types
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import Any
+
+import joblib
+import numpy as np
+
+from robust_recourse.tables import Schema
+
+__all__ = ["Provenance", "fingerprint"]
+
+_BY_NAME = (type, types.FunctionType, types.BuiltinFunctionType, types.MethodType, functools.partial)
+_ELSEWHERE = ("model", "random_state", "n_jobs")
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What made a recourse.
+
+    Attributes
+    ----------
+    version : str
+        Version of the library.
+    method : str
+        Name of the method's class.
+    parameters : mapping
+        Its parameters as values that JSON has; what is none is described by its type and a fingerprint. Without the
+        model, the seed and the number of processes, which changes nothing.
+    model : str
+        Name of the model's type.
+    model_fingerprint : str or None
+        The same for the same fitted model; None where it cannot be told, as for functions.
+    seed : int or None
+        Seed of everything random.
+    schema_fingerprint : str
+        The same for the same columns: names, kinds, units, steps, categories and types.
+    """
+
+    version: str
+    method: str
+    parameters: Mapping[str, Any] = field(hash=False)
+    model: str
+    model_fingerprint: str | None
+    seed: int | None
+    schema_fingerprint: str
+
+    @classmethod
+    def of(cls, method: Any) -> Provenance:
+        """Describe a fitted method: an estimator with ``schema_``, ``seed_`` and ``model_fingerprint_``."""
+        parameters = method.get_params(deep=False)
+        return cls(
+            version("robust-recourse"),
+            type(method).__name__,
+            {name: _plain(value) for name, value in parameters.items() if name not in _ELSEWHERE},
+            _type_name(parameters["model"]),
+            method.model_fingerprint_,
+            method.seed_,
+            _schema_fingerprint(method.schema_),
+        )
+
+
+def fingerprint(value: Any) -> str | None:
+    """Return a name that two objects share if they hold the same values; None for what is known by its name only."""
+    if isinstance(value, _BY_NAME):
+        return None
+    try:
+        return str(joblib.hash(value))
+    except Exception:  # whatever its pickling raises
+        return None
+
+
+def _plain(value: Any) -> Any:
+    """Return what stands for a parameter in JSON."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return {"type": _type_name(value), "fingerprint": fingerprint(value)}
+
+
+def _type_name(value: Any) -> str:
+    kind = type(value)
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _schema_fingerprint(schema: Schema) -> str:
+    facts = [*map(repr, schema.columns), *map(str, schema.dtypes)]
+    return hashlib.blake2b("\n".join(facts).encode("utf-8", "backslashreplace"), digest_size=12).hexdigest()

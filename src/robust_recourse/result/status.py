@@ -1,0 +1,26 @@
+"""How a search ended."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+__all__ = ["Status"]
+
+
+class Status(StrEnum):
+    """How the search for a recourse ended."""
+
+    OK = "ok"
+    ALREADY_FAVOURABLE = "already favourable"
+    FELL_BACK = "fell back to an accepted iterate"
+    NOT_CONVERGED = "not converged"
+    ONE_CLASS = "one-class neighbourhood"
+    NO_CANDIDATE = "no favourable candidate reachable"
+    NOTHING_MAY_CHANGE = "nothing may change"
+    OUTSIDE_BOUNDS = "outside the bounds"
+    INCONSISTENT_MODEL = "inconsistent model"
+    REFUSED = "refused by the model"
+    NOT_FOUND = "no accepted point found"
+    TOO_MANY_CHANGES = "more changes needed than allowed"
+    TIME_LIMIT = "out of time"
+    OUT_OF_REACH = "promised odds out of reach"
