@@ -14,12 +14,11 @@ import numpy as np
 
 from robust_recourse._typing import BoolArray, FloatArray
 from robust_recourse.actions import ActionSet
-from robust_recourse.methods._base import Chunk, RecourseMethod
-from robust_recourse.methods._space import Space
-from robust_recourse.methods._verify import Outcome, verify_points
+from robust_recourse.methods.base import RecourseMethod
 from robust_recourse.result import Answer, Status
-from robust_recourse.sampling.oracle import Oracle
 from robust_recourse.sampling.segments import nearest_segments
+from robust_recourse.search import Outcome, Task, verify_points
+from robust_recourse.search.run import no_candidate
 
 __all__ = ["NearestAccepted"]
 
@@ -57,7 +56,7 @@ class NearestAccepted(RecourseMethod):
     array([[0.5, 4. ]])
     """
 
-    _switches = True
+    switches = True
 
     def __init__(
         self,
@@ -75,39 +74,31 @@ class NearestAccepted(RecourseMethod):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _check_parameters(self) -> None:
-        """Nothing to check."""
+    def people_at_once(self, width: int) -> int:
+        """How many people fit in memory together, with so many columns."""
+        return _PAIRS // width
 
-    def _learn(self, points: FloatArray, space: Space) -> None:
-        """Nothing to learn beyond the candidates."""
-
-    def _rows_at_once(self, n_free: int) -> int:
-        return _PAIRS // n_free
-
-    def _explain_chunk(self, chunk: Chunk) -> list[Answer]:
-        oracle = self._oracle(chunk)
-        points, found = self._search(oracle, chunk)
+    def solve(self, task: Task) -> list[Answer]:
+        """Find the cheapest candidate of every person."""
+        points, found = self._search(task)
         reached = Outcome(Status.OK, "The recourse is the cheapest accepted training row within the action set.")
-        missing = Outcome(Status.NO_CANDIDATE, self._no_candidate())
-        outcomes = [reached if yes else missing for yes in found]
-        return verify_points(oracle, chunk, self.limits_, points, found, outcomes)
+        missing = Outcome(Status.NO_CANDIDATE, no_candidate(self))
+        return verify_points(task, points, found, [reached if yes else missing for yes in found])
 
-    def _search(self, oracle: Oracle, chunk: Chunk) -> tuple[FloatArray, BoolArray]:
+    def _search(self, task: Task) -> tuple[FloatArray, BoolArray]:
         """Ask about the candidates in the order of their cost until one is accepted."""
-        x0, candidates = (np.ascontiguousarray(rows[:, chunk.free]) for rows in (chunk.x0, self.candidates_))
-        limits = self.limits_.take(chunk.free)
-        points, found = np.full_like(x0, np.nan), np.zeros(len(x0), dtype=bool)
+        points, found = np.full_like(task.x0, np.nan), np.zeros(len(task), dtype=bool)
         first, last = 0, _FIRST
-        while first < len(candidates) and not found.all():
-            last = min(last, len(candidates))
+        while first < len(self.candidates_) and not found.all():
+            last = min(last, len(self.candidates_))
             missing = np.flatnonzero(~found)
             for part in np.array_split(missing, -(-len(missing) * (last - first) // _PAIRS)):
-                segments = nearest_segments(x0[part], candidates, limits, first, last)
-                # A candidate that moves onto the instance is refused as that is.
+                segments = nearest_segments(task.room.take(part), self.candidates_, first, last)
+                # A candidate that moves onto the person is refused as that is.
                 pairs = np.flatnonzero(segments.cost > 0.0)
                 owner, cost = segments.owner(pairs), segments.cost.ravel()[pairs]
-                ends = segments.point(pairs, owner, cost)
-                accepted = oracle(ends.copy(), part[owner])  # a model may work in place
+                ends = segments.point(pairs, cost)
+                accepted = task.oracle(ends, part[owner])
                 order = np.flatnonzero(accepted)[np.lexsort((pairs[accepted], cost[accepted], owner[accepted]))]
                 reached, best = np.unique(owner[order], return_index=True)
                 points[part[reached]], found[part[reached]] = ends[order[best]], True

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
-from robust_recourse.methods._space import Space
 from robust_recourse.result import Answer, Provenance, Recourses, Trace
+from robust_recourse.search.method import Method
+from robust_recourse.search.space import Space
 
-__all__ = ["collect", "column_costs"]
+__all__ = ["collect"]
 
 
-def collect(method: Any, space: Space, found: list[list[Answer]]) -> Recourses:
+def collect(method: Method, space: Space, found: list[list[Answer]]) -> Recourses:
     """Put the answers of a search together, in the order of the rows; each row has at least one."""
     units = None if space.exact else np.where(space.moves.numbers, space.moves.units, np.nan)
     entries = [answer for answers in found for answer in answers]
@@ -28,7 +29,7 @@ def collect(method: Any, space: Space, found: list[list[Answer]]) -> Recourses:
     x, boundary, order = column("x"), column("boundary"), space.table.order
     exists = np.isfinite(column("cost"))
     costs = np.full(x.shape, np.nan)
-    costs[exists] = column_costs(space, x[exists], person[exists])
+    costs[exists] = space.column_costs(x[exists], person[exists])
     columns = [space.moves.columns[k] for k in order]
     return Recourses(
         x0=space.table.given_at(person),
@@ -53,14 +54,6 @@ def collect(method: Any, space: Space, found: list[list[Answer]]) -> Recourses:
     )
 
 
-def column_costs(space: Space, x: FloatArray, rows: IntArray) -> FloatArray:
-    """Return what the change of every column costs, of shape (n, p)."""
-    values, own, moves = space.legal(x, rows), space.table.values[space.place(rows)], space.moves
-    change = np.where(moves.numbers, np.abs(values - own) / moves.units, values != own)
-    costs: FloatArray = change * moves.weights
-    return costs
-
-
 def _trace(answer: Answer, units: FloatArray | None, order: IntArray) -> Trace:
     return Trace(
         x0=answer.x0,
@@ -75,7 +68,7 @@ def _trace(answer: Answer, units: FloatArray | None, order: IntArray) -> Trace:
     )
 
 
-def _restored(space: Space, points: FloatArray, rows: IntArray, found: BoolArray) -> Any:
-    # Rows without a point get any: their cells are emptied.
-    points = np.where(found[:, None], points, space.points[rows])
-    return space.table.restore(space.legal(points, rows), rows, found)
+def _restored(space: Space, points: FloatArray, people: IntArray, found: BoolArray) -> Any:
+    # People without a point get any: their cells are emptied.
+    points = np.where(found[:, None], points, space.points[people])
+    return space.table.restore(space.legal(points, people), people, found)

@@ -1,31 +1,31 @@
-"""Which searches are made for a row: few changes, and several recourses."""
+"""Several recourses for a person, which change different columns."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from robust_recourse._typing import BoolArray, IntArray
-from robust_recourse.methods._collect import column_costs
-from robust_recourse.methods._few_changes import few_changes
-from robust_recourse.methods._space import Space
-from robust_recourse.methods._tasks import run
-from robust_recourse.result import Answer
+from robust_recourse.result.answer import Answer
+from robust_recourse.search.few_changes import few_changes
+from robust_recourse.search.method import Method
+from robust_recourse.search.run import run
+from robust_recourse.search.space import Space
 
-__all__ = ["plan"]
+__all__ = ["several"]
 
-_SEARCHES = 24  # made for every further recourse of a row, at most
+_SEARCHES = 24  # made for every further recourse of a person, at most
 _NUMBERS = 2**22  # in the points with fewer changes that are held together
-_LIMITED = 16  # rows that get fewer changes together if there is a time limit: what they have not finished is lost
+_LIMITED = 16  # people who get fewer changes together if there is a time limit: what they have not finished is lost
 _ROUNDS = 2  # of searches for every further recourse: some find nothing but more of the same changes
 
 
-def plan(
-    method: Any, space: Space, rows: IntArray, masks: BoolArray, n_recourses: int, deadline: float | None
+def several(
+    method: Method, space: Space, people: IntArray, masks: BoolArray, n_recourses: int, deadline: float | None
 ) -> list[list[Answer]]:
-    """Find up to `n_recourses` recourses for every row that change different sets of columns, the cheapest first.
+    """Find up to `n_recourses` recourses for every person that change different sets of columns, the cheapest first.
 
     The first search lets everything change that may. Every set that is found is then split: for each of its columns, a
     search in which that column keeps its value. What is found there changes another set, and the cheapest of all is the
@@ -34,12 +34,12 @@ def plan(
 
     Parameters
     ----------
-    method : RecourseMethod
+    method : Method
         The method.
     space : Space
         The table.
-    rows : ndarray of int, shape (n,)
-        Numbers of the rows.
+    people : ndarray of int, shape (n,)
+        Who is searched for.
     masks : ndarray of bool, shape (n, p)
         The columns that may change.
     n_recourses : int
@@ -50,53 +50,53 @@ def plan(
     Returns
     -------
     list of list of Answer
-        At least one for every row; one without a point if there is no recourse. Their numbers of questions add up to
-        all that were asked about the row.
+        At least one for every person; one without a point if there is no recourse. Their numbers of questions add up to
+        all that were asked about the person.
 
     References
     ----------
     .. [1] E. L. Lawler, "A procedure for computing the K best solutions to discrete optimization problems and its
        application to the shortest path problem", Management Science 18 (1972).
     """
-    first = _search(method, space, rows, masks, deadline)
+    first = _search(method, space, people, masks, deadline)
     if n_recourses == 1:
         return [[recourse] for recourse in first]
-    people = [_Person(space, row, recourse, mask) for row, recourse, mask in zip(rows, first, masks, strict=True)]
+    known = [_Person(space, *found) for found in zip(people.tolist(), first, masks, strict=True)]
     for _ in range(_ROUNDS * (n_recourses - 1)):
-        wanting = [person for person in people if len(person.chosen) < n_recourses]
+        wanting = [person for person in known if len(person.chosen) < n_recourses]
         splits = [(person, mask) for person in wanting for mask in person.split()]
         if not splits and not any(person.waiting for person in wanting):
             break
-        searched = np.array([person.row for person, _ in splits], dtype=np.int64)
+        searched = np.array([person.number for person, _ in splits], dtype=np.int64)
         columns = np.array([mask for _, mask in splits], dtype=bool).reshape(len(splits), masks.shape[1])
         others = _search(method, space, searched, columns, deadline)
         for (person, mask), recourse in zip(splits, others, strict=True):
             person.offer(recourse, mask)
         for person in wanting:
             person.choose()
-    return [person.ranked() for person in people]
+    return [person.ranked() for person in known]
 
 
-def _search(method: Any, space: Space, rows: IntArray, masks: BoolArray, deadline: float | None) -> list[Answer]:
+def _search(method: Method, space: Space, people: IntArray, masks: BoolArray, deadline: float | None) -> list[Answer]:
     """Find one recourse for every search, with no more changes than are allowed."""
-    found = run(method, space, rows, masks, deadline)
+    found = run(method, space, people, masks, deadline)
     most = space.moves.max_changes
     if most is None:
         return found
     few: list[Answer] = []
     size = _LIMITED if deadline is not None else max(1, _NUMBERS // masks.shape[1] ** 2)
-    for first in range(0, len(rows), size):
+    for first in range(0, len(people), size):
         part = slice(first, first + size)
-        few += few_changes(method, space, rows[part], masks[part], found[part], most, deadline)
+        few += few_changes(method, space, people[part], masks[part], found[part], most, deadline)
     return few
 
 
 class _Person:
-    """The recourses of one row, and those that may still be chosen."""
+    """The recourses of one person, and those that may still be chosen."""
 
-    def __init__(self, space: Space, row: int, first: Answer, mask: BoolArray) -> None:
-        self.row, self._space = row, space
-        found = _Found(first, mask, _changed(space, row, first))
+    def __init__(self, space: Space, number: int, first: Answer, mask: BoolArray) -> None:
+        self.number, self._space = number, space
+        found = _Found(first, mask, _changed(space, number, first))
         self.chosen = [found]
         self._open = [found] if first.valid else []  # to be split
         self.waiting: list[_Found] = []  # to be chosen
@@ -107,7 +107,7 @@ class _Person:
         """Return the columns of further searches: each leaves out one that a recourse changes."""
         masks = []
         for recourse, mask, changed in self._open:
-            cost = column_costs(self._space, recourse.x[None], np.array([self.row]))[0]
+            cost = self._space.column_costs(recourse.x[None], np.array([self.number]))[0]
             for k in sorted(changed, key=lambda k: (-cost[k], k))[:_SEARCHES]:
                 without = mask.copy()
                 without[k] = False
@@ -124,7 +124,7 @@ class _Person:
         self._asked += recourse.n_queries
         if not recourse.valid:
             return
-        found = _Found(recourse, mask, _changed(self._space, self.row, recourse))
+        found = _Found(recourse, mask, _changed(self._space, self.number, recourse))
         if found.changed not in self._seen:
             self._seen.add(found.changed)
             self.waiting.append(found)
@@ -164,6 +164,5 @@ class _Found(NamedTuple):
     changed: frozenset[int]
 
 
-def _changed(space: Space, row: int, recourse: Answer) -> frozenset[int]:
-    own = space.points[space.place(np.array([row]))[0]]
-    return frozenset(np.flatnonzero(recourse.x != own).tolist())
+def _changed(space: Space, number: int, answer: Answer) -> frozenset[int]:
+    return frozenset(np.flatnonzero(answer.x != space.points[number]).tolist())

@@ -9,7 +9,7 @@ from math import comb
 import numpy as np
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
-from robust_recourse.math.limits import Limits
+from robust_recourse.math.limits import Limits, Room
 from robust_recourse.sampling.segments import nearest_segments
 
 __all__ = ["SmallSets"]
@@ -38,8 +38,9 @@ class SmallSets:
         self._x0, self._columns = x0, np.flatnonzero(mask)
         known, taken = np.ascontiguousarray(candidates[:, mask]), limits.take(mask)
         last = min(_ENDS, len(known))
-        segments = nearest_segments(x0[None, mask], known, taken, 0, last)
-        self._ends = segments.point(np.arange(last), np.zeros(last, dtype=np.int64), segments.cost[0])
+        room = Room(taken, x0[None, mask], np.ones((1, known.shape[1]), dtype=bool))
+        segments = nearest_segments(room, known, 0, last)
+        self._ends = segments.point(np.arange(last), segments.cost[0])
         lower, upper = taken.box(x0[None, mask])
         # The columns of an array may have no bounds: the candidates have.
         low = np.where(np.isfinite(lower[0]), lower[0], np.minimum(known.min(axis=0), upper[0]))
@@ -57,6 +58,10 @@ class SmallSets:
             yield self._paired(*singles)
             yield self._joint(min(most, len(self._columns)))
 
+    def ends(self) -> tuple[IntArray, FloatArray]:
+        """Return columns and the ends of their ranges, or their categories."""
+        return np.repeat(self._columns, [len(known) for known in self._values]), np.concatenate(self._values)
+
     def _singles(self) -> tuple[IntArray, FloatArray]:
         """Return columns and their values: all categories, the ends of the range, and the values of candidates."""
         several = [np.unique(np.append(known, self._ends[:, k])) for k, known in enumerate(self._values)]
@@ -65,8 +70,7 @@ class SmallSets:
     def _paired(self, column: IntArray, value: FloatArray) -> FloatArray:
         """Return the points with two changes."""
         if comb(len(column), 2) > _PAIRS:
-            column = np.repeat(self._columns, [len(known) for known in self._values])
-            value = np.concatenate(self._values)
+            column, value = self.ends()
         pairs = islice(combinations(range(len(column)), 2), _PAIRS)
         one, other = np.array(list(pairs), dtype=np.int64).reshape(-1, 2).T
         different = column[one] != column[other]

@@ -1,0 +1,176 @@
+"""What all methods share: learning the candidates, and explaining the rows of a table."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from robust_recourse._typing import BoolArray, FloatArray
+from robust_recourse._validation import check_integer, check_real, check_seed
+from robust_recourse.actions import ActionSet
+from robust_recourse.math.limits import Limits
+from robust_recourse.models.predictor import Predictor
+from robust_recourse.result import Answer, Recourses
+from robust_recourse.sampling.boundary import Look
+from robust_recourse.search.explain import accepted_rows, explain
+from robust_recourse.search.space import Space
+from robust_recourse.search.task import Task
+
+__all__ = ["RecourseMethod"]
+
+_LOOK = 1000, 0.002  # candidates and resolution, for methods without a number of their own
+_FREE = ("n_jobs",)  # parameters that may change after `fit`
+
+
+class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
+    """Base of the methods: a subclass says what it does with a task of refused people.
+
+    It has the parameters `model`, `actions`, `random_state` and, if it wants, `favourable`, `threshold` and `n_jobs`,
+    and implements :meth:`solve`. See :class:`robust_recourse.search.Method` for the contract.
+    """
+
+    model: Any
+    actions: ActionSet | None
+    favourable: Any = None
+    threshold: float | None = None
+    random_state: int | np.random.Generator | np.random.RandomState | None
+    n_jobs: int | None = None
+
+    switches: bool = False
+    needs_boundary: bool = False
+
+    @property
+    def promises(self) -> bool:
+        """Whether a recourse has to keep more than the model's consent."""
+        return False
+
+    def __sklearn_clone__(self) -> Self:
+        """Copy the parameters; the model is given, so that it stays fitted."""
+        return type(self)(**self.get_params(deep=False))
+
+    def fit(self, X: Any, y: None = None) -> Self:  # noqa: ARG002
+        """Learn the accepted training rows.
+
+        Parameters
+        ----------
+        X : DataFrame or array_like of shape (n, p)
+            Training rows. A frame may hold numbers, booleans, categories, text and missing values, of which kinds,
+            units of cost and steps are inferred, see :class:`robust_recourse.ActionSet`. The columns of an array are
+            continuous and their unit is 1.
+        y : None
+            Ignored: the model's predictions count, not the true labels.
+
+        Returns
+        -------
+        self
+        """
+        self.check_parameters()
+        if not isinstance(self.actions, ActionSet | None):
+            raise TypeError(f"actions must be an ActionSet, got {type(self.actions).__name__}.")
+        actions = self.actions or ActionSet()
+        schema = actions.schema_for(X).typed(X)
+        moves = actions.resolve(schema)
+        space = Space.of(schema.read(X, "X"), moves)
+        data = "the training rows"
+        predict = Predictor(self.model, None, data, favourable=self.favourable, threshold=self.threshold)
+        accepted, _ = accepted_rows(predict, space)
+        if not accepted.any():
+            raise ValueError(
+                f"X has no favourable row: the model refuses all {len(space)} training rows, "
+                "so there is nothing to search towards. Check which class the model calls favourable."
+            )
+        self.schema_, self.moves_, self.n_features_in_ = schema, moves, space.points.shape[1]
+        points = _filled(space)
+        self.candidates_ = points[accepted]
+        self.limits_ = _reachable(moves.limits(), self.candidates_)
+        self.seed_ = check_seed(self.random_state)
+        self.learn(points, space)
+        self.fitted_with_ = self._settings()
+        return self
+
+    def explain(self, X: Any, n_recourses: int = 1, time_limit: float | None = None) -> Recourses:
+        """Find recourses for every row.
+
+        Parameters
+        ----------
+        X : DataFrame or array_like of shape (m, p)
+            Rows to explain. Accepted ones are returned as they are, with a status that says so.
+        n_recourses : int
+            How many recourses a row gets at most. They differ in the columns that they change, and the cheapest
+            comes first.
+        time_limit : float, optional
+            Seconds after which no more questions are asked, but for a first one. What is done by then is returned,
+            and the rows that are left have the status "out of time". A question that the model is answering is not
+            interrupted.
+
+        Returns
+        -------
+        Recourses
+            The recourses of every row, in the order of `X`; a row without any has one entry with a status and NaN.
+        """
+        check_is_fitted(self, "candidates_")
+        self.check_parameters()
+        self._check_unchanged()
+        check_integer(n_recourses, "n_recourses", minimum=1)
+        deadline = None
+        if time_limit is not None:
+            deadline = time.time() + check_real(time_limit, "time_limit", minimum=0.0)
+        return explain(self, X, n_recourses, deadline)
+
+    def look(self) -> Look:
+        """How to look for boundary points."""
+        return Look(*_LOOK, (self.candidates_.min(axis=0), self.candidates_.max(axis=0)))
+
+    def people_at_once(self, width: int) -> int:
+        """How many people fit in memory together, with so many columns."""
+        return 4_000_000 // width
+
+    def check_parameters(self) -> None:  # noqa: B027
+        """Raise for parameters out of range."""
+
+    def learn(self, points: FloatArray, space: Space) -> None:  # noqa: B027
+        """Learn what else the method needs from the training rows: as points, without gaps, and as a space."""
+
+    @abstractmethod
+    def solve(self, task: Task) -> list[Answer]:
+        """Find a recourse for every person of a task, or say why there is none."""
+
+    def _settings(self) -> dict[str, Any]:
+        return {name: value for name, value in self.get_params(deep=False).items() if name not in _FREE}
+
+    def _check_unchanged(self) -> None:
+        """Raise if a parameter was set after `fit`: what was learnt does not know of it."""
+        known = getattr(self, "fitted_with_", {})
+        for name, value in self._settings().items():
+            if name in known and value is not known[name] and not _equal(value, known[name]):
+                raise ValueError(f"{name} was changed after fit, which had no effect yet. Call fit again.")
+
+
+def _equal(one: Any, other: Any) -> bool:
+    plain = int | float | str | bool
+    return isinstance(one, plain) and isinstance(other, plain) and type(one) is type(other) and one == other
+
+
+def _reachable(limits: Limits, candidates: FloatArray) -> Limits:
+    """Keep the categories that some candidate has."""
+    targets = tuple(
+        target if target is None else target & np.isin(np.arange(len(target)), candidates[:, k])
+        for k, target in enumerate(limits.targets)
+    )
+    return replace(limits, targets=targets)
+
+
+def _filled(space: Space) -> FloatArray:
+    """Return the points of a table; an empty number is the median of its column."""
+    points, missing = space.points.copy(), space.table.missing & space.moves.numbers
+    gaps: BoolArray = missing.any(axis=0)
+    for k in np.flatnonzero(gaps):
+        known = points[~missing[:, k], k]
+        points[missing[:, k], k] = np.median(known) if len(known) else 0.0
+    return points

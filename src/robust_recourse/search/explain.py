@@ -1,0 +1,92 @@
+"""What happens to the rows of a table, from beginning to end."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from robust_recourse._typing import BoolArray
+from robust_recourse.math.limits import Limits
+from robust_recourse.models.predictor import Predictor
+from robust_recourse.result import Recourses
+from robust_recourse.result.answer import Answer
+from robust_recourse.result.status import Status
+from robust_recourse.search.collect import collect
+from robust_recourse.search.method import Method
+from robust_recourse.search.run import out_of_time, predictor
+from robust_recourse.search.several import several
+from robust_recourse.search.space import Space
+
+__all__ = ["accepted_rows", "explain", "movable"]
+
+_BATCH = 8192  # rows that the model is asked about together
+_NOTHING = "The action set lets no column of this row change."
+
+
+def explain(method: Method, X: Any, n_recourses: int, deadline: float | None) -> Recourses:
+    """Find recourses for every row of a table; the parameters are those of a method's `explain`."""
+    space = Space.of(method.schema_.read(X, "X"), method.moves_)
+    answers = _without_search(method, space, deadline)
+    refused = np.array([person for person, known in enumerate(answers) if known is None], dtype=np.int64)
+    masks = movable(method.limits_, space)[refused]
+    found = iter(several(method, space, refused, masks, n_recourses, deadline))
+    return collect(method, space, [next(found) if known is None else [known] for known in answers])
+
+
+def _without_search(method: Method, space: Space, deadline: float | None) -> list[Answer | None]:
+    """Answer people who need no search, or cannot be searched for; None for the others."""
+    accepted, asked = accepted_rows(predictor(method), space, deadline)
+    outside = method.moves_.outside(space.table.values, space.table.missing)
+    stuck = ~movable(method.limits_, space).any(axis=1)
+    answers: list[Answer | None] = []
+    for person, x0 in enumerate(space.points):
+        if not asked[person]:
+            answers.append(out_of_time(x0, 0))
+        elif accepted[person]:
+            answers.append(Answer.unchanged(x0))
+        elif outside[person].any():
+            answers.append(Answer.missing(x0, Status.OUTSIDE_BOUNDS, _outside(method, space, person, outside[person])))
+        elif stuck[person]:
+            answers.append(Answer.missing(x0, Status.NOTHING_MAY_CHANGE, _NOTHING))
+        else:
+            answers.append(None)
+    return answers
+
+
+def accepted_rows(
+    predict: Predictor, space: Space, deadline: float | None = None
+) -> tuple[BoolArray, BoolArray]:
+    """Ask about the rows of a table as they are; return which are accepted, and which there was time for."""
+    accepted, asked = np.zeros((2, len(space)), dtype=bool)
+    for first in range(0, len(space), _BATCH):
+        people = np.arange(first, min(first + _BATCH, len(space)))
+        # The first block always: somebody who is accepted already is told so.
+        if first and deadline is not None and time.time() > deadline:
+            break
+        values = space.table.values[people]  # a copy: a model may write into what it is given
+        accepted[people] = predict(space.decode(values, people), space.rows[people])
+        asked[people] = True
+    return accepted, asked
+
+
+def movable(limits: Limits, space: Space) -> BoolArray:
+    """Which cells may change, and can: of shape (m, p)."""
+    points, missing = space.points, space.table.missing
+    lower, upper = limits.box(points)
+    free: BoolArray = (lower < upper) & ~missing & space.moves.numbers
+    for k in np.flatnonzero(limits.categories):
+        codes = np.flatnonzero(limits.targets[k]).astype(float)  # type: ignore[arg-type]
+        known, own = np.unique(points[:, k], return_inverse=True)
+        somewhere = np.array([limits.may_switch(int(k), code, codes).any() for code in known])
+        free[:, k] = somewhere[own.ravel()] & ~missing[:, k]
+    return free
+
+
+def _outside(method: Method, space: Space, person: int, outside: BoolArray) -> str:
+    k = int(np.flatnonzero(outside)[0])
+    return (
+        f"The row's own value {space.table.values[person, k]:g} of column {method.schema_.label(k)} is outside its "
+        f"bounds ({method.moves_.lower[k]:g}, {method.moves_.upper[k]:g}). Widen them, or make the column immutable."
+    )

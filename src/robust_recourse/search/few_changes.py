@@ -1,0 +1,242 @@
+"""Recourses that change no more columns than allowed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+from math import comb
+
+import numpy as np
+
+from robust_recourse._typing import BoolArray, FloatArray, IntArray
+from robust_recourse.math.limits import Room
+from robust_recourse.result.answer import Answer
+from robust_recourse.result.status import Status
+from robust_recourse.sampling.polishing import polish
+from robust_recourse.search.method import Method
+from robust_recourse.search.oracle import OutOfTime
+from robust_recourse.search.run import make_task, out_of_time, run
+from robust_recourse.search.small_sets import SmallSets
+from robust_recourse.search.space import Space
+from robust_recourse.search.task import Task
+
+__all__ = ["few_changes"]
+
+_FEW = "The recourse is an accepted point with few enough changes; the method found none that is better."
+_TOO_MANY = (
+    "What the method found changes {} columns, and no point with at most {} changes was found that the model accepts. "
+    "Allow more changes with max_changes, or more columns to change."
+)
+_INCONSISTENT = "The model refuses a point that it accepted before: its answers do not depend on the row alone."
+_SETS = 24  # of columns, searched for a promise
+_NUMBERS = 2**22  # in the points that are asked about together
+_HALVINGS = 5  # of the way to an accepted point, to tell how much a column does
+_STRONG = 64  # sets of strong columns that are tried
+
+
+def few_changes(
+    method: Method,
+    space: Space,
+    people: IntArray,
+    masks: BoolArray,
+    found: list[Answer],
+    most: int,
+    deadline: float | None,
+) -> list[Answer]:
+    """Replace recourses with more than `most` changes.
+
+    Changes of a recourse are taken back, the dearest first, as long as the model still accepts. Where that does not end
+    with few enough, small sets of columns are tried, and then those columns that do most. The columns in which such a
+    point differs are few enough, and the method searches again in these. If the method promises more than the model's
+    consent, it searches in small sets of columns instead.
+
+    The other parameters are those of :func:`robust_recourse.search.several.several`; `found` has one answer for every
+    person.
+    """
+    found, own = list(found), space.points[people]
+    many = np.array([i for i, x0 in enumerate(own) if _count(found[i].x, x0) > most], dtype=np.int64)
+    if not len(many):
+        return found
+    if method.promises:
+        return _promised(method, space, people, masks, found, many, most, deadline)
+    task = make_task(method, space.take(people[many]), masks[many], deadline)
+    try:
+        points = _Search(task, method.candidates_, most).run(np.array([found[i].x for i in many]))
+        reached = np.flatnonzero(~np.isnan(points).any(axis=1))
+        again = iter(run(method, space, people[many[reached]], points[reached] != task.x0[reached], deadline))
+        valid = np.zeros(len(many), dtype=bool)
+        valid[reached] = task.oracle.verify(points[reached], reached)
+    except OutOfTime:
+        for j, i in enumerate(many):
+            found[i] = out_of_time(own[i], found[i].n_queries + int(task.oracle.n_queries[j]))
+        return found
+    for j, i in enumerate(many):
+        if j in reached:
+            answer = _better(task, next(again), points[j], bool(valid[j]), j, most)
+        else:
+            reason = _TOO_MANY.format(_count(found[i].x, own[i]), most)
+            answer = Answer.missing(own[i], Status.TOO_MANY_CHANGES, reason)
+        # Every search counts the question about the row itself.
+        asked = found[i].n_queries + int(task.oracle.n_queries[j]) + answer.n_queries - 1
+        found[i] = replace(answer, n_queries=asked)
+    return found
+
+
+def _better(task: Task, answer: Answer, point: FloatArray, valid: bool, i: int, most: int) -> Answer:
+    """Return what the method found in the columns of a point, or else the point, which was verified."""
+    own = task.x0[i]
+    if answer.valid and _count(answer.x, own) <= most:
+        return answer
+    if not valid:
+        return Answer.missing(own, Status.INCONSISTENT_MODEL, _INCONSISTENT, answer.n_queries)
+    cost, weights = float(task.limits.cost(point, own)), task.limits.weights
+    return Answer.point(own, point, cost, valid, Status.OK, _FEW, answer.n_queries, weights)
+
+
+def _promised(
+    method: Method,
+    space: Space,
+    people: IntArray,
+    masks: BoolArray,
+    found: list[Answer],
+    many: IntArray,
+    most: int,
+    deadline: float | None,
+) -> list[Answer]:
+    """Search in small sets of columns, those that cost most first: a point that is merely accepted keeps no promise."""
+    searches = [
+        (i, columns)
+        for i in many
+        for columns in _sets_of_columns(space.column_costs(found[i].x[None], people[i : i + 1])[0], masks[i], most)
+    ]
+    searched, columns = np.array([people[i] for i, _ in searches]), np.array([columns for _, columns in searches])
+    tried = run(method, space, searched, columns, deadline)
+    for i in many:
+        own = [answer for (j, _), answer in zip(searches, tried, strict=True) if j == i]
+        # Every search counts the question about the row itself.
+        asked = found[i].n_queries + sum(answer.n_queries - 1 for answer in own)
+        best = min(own, key=lambda answer: (not answer.valid, answer.cost))
+        found[i] = replace(best, n_queries=asked)
+    return found
+
+
+def _sets_of_columns(cost: FloatArray, mask: BoolArray, most: int) -> list[BoolArray]:
+    """Return sets of columns that may change, each of the size that is allowed."""
+    free = np.flatnonzero(mask)
+    ranked = free[np.argsort(-cost[free], kind="stable")]
+    n = min(most, len(ranked))
+    while comb(len(ranked), n) > _SETS and len(ranked) > n:
+        ranked = ranked[:-1]
+    return [np.isin(np.arange(len(mask)), chosen) for chosen in combinations(ranked.tolist(), n)]
+
+
+def _count(x: FloatArray, x0: FloatArray) -> int:
+    return int(((x != x0) & ~np.isnan(x)).sum())
+
+
+class _Search:
+    """The search for accepted points with few changes."""
+
+    def __init__(self, task: Task, candidates: FloatArray, most: int) -> None:
+        self._task, self._candidates, self._most = task, candidates, most
+
+    def run(self, points: FloatArray) -> FloatArray:
+        """Return points with few enough changes, NaN where none was found; `points` have too many."""
+        accepted = self._task.oracle(points, np.arange(len(points)))
+        few = self._taken_back(points, accepted)
+        rest = self._too_many(few)
+        size = max(1, _NUMBERS // (4096 * points.shape[1]))
+        for part in np.array_split(rest, -(-len(rest) // size) or 1):
+            few[part] = self._small_sets(part)
+        for i in rest[np.isnan(few[rest]).any(axis=1) & accepted[rest]]:
+            few[i] = self._strong_columns(int(i), points[i])
+        return self._polished(few)
+
+    def _too_many(self, points: FloatArray) -> IntArray:
+        return np.flatnonzero((points != self._task.x0).sum(axis=1) > self._most)
+
+    def _taken_back(self, points: FloatArray, active: BoolArray) -> FloatArray:
+        """Take back one change of every person at a time, the dearest that the model lets us."""
+        points, own = points.copy(), self._task.x0
+        while active.any():
+            changed = (points != own) & active[:, None]
+            changed &= (changed.sum(axis=1) > self._most)[:, None]
+            owner, column = np.nonzero(changed)
+            if not len(owner):
+                break
+            trials = points[owner]
+            trials[np.arange(len(owner)), column] = own[owner, column]
+            yes = self._task.oracle(trials, owner)
+            saved = self._cost(points[owner], owner) - self._cost(trials, owner)
+            order = np.flatnonzero(yes)[np.argsort(saved[yes], kind="stable")]
+            points[owner[order]] = trials[order]  # the last of a person is the dearest
+            active = np.zeros(len(points), dtype=bool)
+            active[owner[order]] = True
+        return points
+
+    def _small_sets(self, people: IntArray) -> FloatArray:
+        """Return the cheapest accepted points in which a few columns have other values; NaN where there is none."""
+        task, room = self._task, self._task.room
+        sets = [
+            list(SmallSets(room.x0[i], room.free[i], self._candidates, room.limits).points(self._most)) for i in people
+        ]
+        points = np.concatenate([np.zeros((0, room.x0.shape[1])), *(part for parts in sets for part in parts)])
+        owner = np.repeat(people, [sum(map(len, parts)) for parts in sets])
+        return self._cheapest(task.snap(points, owner), owner, people)
+
+    def _cheapest(self, points: FloatArray, owner: IntArray, people: IntArray) -> FloatArray:
+        """Return the cheapest accepted one of the points of each of `people`."""
+        # Rounding may lead back to the row itself.
+        moved = (points != self._task.x0[owner]).any(axis=1)
+        points, owner = points[moved], owner[moved]
+        yes = self._task.oracle(points, owner)
+        points, owner = points[yes], owner[yes]
+        order = np.lexsort((np.arange(len(owner)), self._cost(points, owner), owner))
+        first = order[np.diff(owner[order], prepend=-1) != 0]
+        best = np.full((len(self._task), points.shape[1]), np.nan)
+        best[owner[first]] = points[first]
+        return best[people]
+
+    def _strong_columns(self, i: int, x: FloatArray) -> FloatArray:
+        """Return an accepted point in which the columns change that do most.
+
+        What a column does is told by how far on the way to the accepted point `x` it is enough to push it to the end of
+        its range.
+        """
+        task, own = self._task, self._task.x0[i]
+        column, value = SmallSets(own, task.free[i], self._candidates, task.limits).ends()
+        each = np.arange(len(column))
+        low, high = np.zeros(len(column)), np.ones(len(column))
+        for _ in range(_HALVINGS):
+            part = 0.5 * (low + high)[:, None]
+            trial = np.where(task.limits.categories, own, x * part + own * (1.0 - part))
+            trial[each, column] = value
+            yes = task.oracle(trial, np.full(len(column), i))
+            low, high = np.where(yes, low, part[:, 0]), np.where(yes, part[:, 0], high)
+        order = np.lexsort((each, high))
+        _, first = np.unique(column[order], return_index=True)
+        strong = order[np.sort(first)]  # the better end of every column, the strongest first
+        size = min(self._most, len(strong))
+        while comb(len(strong), size) > _STRONG and len(strong) > size:
+            strong = strong[:-1]
+        chosen = np.array(list(combinations(strong.tolist(), size)))
+        points = np.tile(own, (len(chosen), 1))
+        points[np.arange(len(chosen))[:, None], column[chosen]] = value[chosen]
+        owner = np.full(len(points), i)
+        return self._cheapest(task.snap(points, owner), owner, np.array([i]))[0]
+
+    def _polished(self, points: FloatArray) -> FloatArray:
+        """Make points cheaper that are accepted, in the columns that they change; they are rows that can be told."""
+        task, people = self._task, np.flatnonzero(~np.isnan(points).any(axis=1))
+        if not len(people):
+            return points
+        room = Room(task.limits, task.x0[people], (points != task.x0)[people])
+        polished = task.snap(polish(task.oracle.take(people), room, points[people]), people)
+        better = self._cost(polished, people) < self._cost(points[people], people)
+        better &= (polished != task.x0[people]).any(axis=1)
+        points = points.copy()
+        points[people[better]] = polished[better]
+        return points
+
+    def _cost(self, points: FloatArray, owner: IntArray) -> FloatArray:
+        return self._task.limits.cost(points, self._task.x0[owner])

@@ -1,0 +1,68 @@
+"""What the search asks of a method: the contract that a new one fulfils."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from robust_recourse._typing import FloatArray
+from robust_recourse.actions.moves import Moves
+from robust_recourse.math.limits import Limits
+from robust_recourse.result.answer import Answer
+from robust_recourse.sampling.boundary import Look
+from robust_recourse.search.task import Task
+from robust_recourse.tables import Schema
+
+__all__ = ["Method"]
+
+
+class Method(Protocol):
+    """A fitted method of recourse.
+
+    :class:`robust_recourse.methods.RecourseMethod` has all of it but :meth:`solve`.
+
+    Attributes
+    ----------
+    model, favourable, threshold
+        The present model, and what it must answer.
+    n_jobs : int or None
+        Number of processes.
+    schema_, moves_, limits_, candidates_, seed_
+        What `fit` learnt: the columns, what may change in them, the same in units of cost, accepted training rows, the
+        seed.
+    switches : bool
+        Whether the method switches categories itself. Otherwise they are switched before, to those of the cheapest
+        boundary point, and it moves the numbers.
+    needs_boundary : bool
+        Whether it starts at boundary points, also where a switch of categories is enough.
+    promises : bool
+        Whether a recourse has to keep more than the model's consent.
+    """
+
+    model: Any
+    favourable: Any
+    threshold: float | None
+    n_jobs: int | None
+    schema_: Schema
+    moves_: Moves
+    limits_: Limits
+    candidates_: FloatArray
+    seed_: int
+
+    @property
+    def switches(self) -> bool: ...
+    @property
+    def needs_boundary(self) -> bool: ...
+    @property
+    def promises(self) -> bool: ...
+
+    def look(self) -> Look:
+        """How to look for boundary points."""
+        ...
+
+    def people_at_once(self, width: int) -> int:
+        """How many people fit in memory together, with so many columns."""
+        ...
+
+    def solve(self, task: Task) -> list[Answer]:
+        """Find a recourse for every person of a task, or say why there is none."""
+        ...

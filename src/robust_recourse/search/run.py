@@ -1,0 +1,140 @@
+"""Many searches: cut into tasks that fit in memory, in parallel, until the time is over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+
+from robust_recourse._progress import track
+from robust_recourse._typing import BoolArray, FloatArray, IntArray
+from robust_recourse.math.limits import Room
+from robust_recourse.models.predictor import Predictor
+from robust_recourse.result.answer import Answer
+from robust_recourse.result.status import Status
+from robust_recourse.sampling.boundary import find_boundary
+from robust_recourse.search.method import Method
+from robust_recourse.search.oracle import Oracle, OutOfTime, check_time
+from robust_recourse.search.space import Space
+from robust_recourse.search.switching import solve_switched, switch, with_price
+from robust_recourse.search.task import Task
+
+__all__ = ["make_task", "no_candidate", "out_of_time", "predictor", "run"]
+
+_PEOPLE = 512  # of a task
+_LIMITED = 64  # of a task if there is a time limit: what a task has not finished is lost
+_OUT_OF_TIME = (
+    "The time limit passed before this row was explained. Explain it again, with a longer time_limit or none."
+)
+
+
+def run(
+    method: Method, space: Space, people: IntArray, masks: BoolArray, deadline: float | None
+) -> list[Answer]:
+    """Find one recourse for every search: a person, and the columns that may change.
+
+    Parameters
+    ----------
+    method : Method
+        The method.
+    space : Space
+        The table.
+    people : ndarray of int, shape (n,)
+        Who is searched for; they may repeat.
+    masks : ndarray of bool, shape (n, p)
+        The columns that may change.
+    deadline : float or None
+        When to stop, in seconds since the epoch.
+    """
+    if not len(people):
+        return []
+    jobs = effective_n_jobs(method.n_jobs)
+    most = _PEOPLE if deadline is None else _LIMITED
+    size = int(np.clip(method.people_at_once(masks.shape[1]), 1, min(most, -(-len(people) // jobs))))
+    parts = [np.arange(first, min(first + size, len(people))) for first in range(0, len(people), size)]
+    pieces = ((method, space.take(people[part]), masks[part], deadline) for part in parts)
+    results: Iterator[list[Answer]]
+    if jobs == 1 or len(parts) < 2:
+        results = (_explain(*piece) for piece in pieces)
+    else:
+        results = Parallel(n_jobs=method.n_jobs, return_as="generator")(delayed(_explain)(*piece) for piece in pieces)
+    return [answer for answers in track(results, "explaining", len(parts)) for answer in answers]
+
+
+def make_task(method: Method, space: Space, free: BoolArray, deadline: float | None = None) -> Task:
+    """Put people together who are searched together."""
+    oracle = Oracle(space, predictor(method), deadline=deadline)
+    return Task(space, Room(method.limits_, space.points, free), oracle, method.seed_)
+
+
+def predictor(method: Method, data: str = "X") -> Predictor:
+    """Return the present model."""
+    return Predictor(method.model, None, data, favourable=method.favourable, threshold=method.threshold)
+
+
+def _explain(method: Method, space: Space, free: BoolArray, deadline: float | None) -> list[Answer]:
+    try:
+        check_time(deadline)
+        task = make_task(method, space, free, deadline)
+        return method.solve(task) if method.switches else _explain_numbers(method, task)
+    except OutOfTime:
+        return [out_of_time(x0) for x0 in space.points]
+
+
+def _explain_numbers(method: Method, task: Task) -> list[Answer]:
+    """Switch categories, find the boundary, and let the method solve."""
+    categories = task.free & task.limits.categories
+    if not method.needs_boundary and not categories.any():
+        return method.solve(task)
+    searched = np.ones(len(task), dtype=bool) if method.needs_boundary else categories.any(axis=1)
+    answers: list[Answer | None] = [None] * len(task)
+    for people, answer in zip(np.flatnonzero(~searched), method.solve(task.take(~searched)) if not searched.all() else [], strict=True):
+        answers[people] = answer
+    some = task.take(searched)
+    found = find_boundary(some.oracle, some.room, method.candidates_, method.look())
+    reached = some.take(found.found)
+    switched = switch(reached, found.x[found.found])
+    solved = solve_switched(method, switched) if len(reached) else []
+    price = reached.limits.cost(switched.x0, reached.x0)
+    solved = [with_price(answer, x0, float(add)) for answer, x0, add in zip(solved, reached.x0, price, strict=True)]
+    solved = _with_own_categories(method, reached, switched, solved)
+    others = iter(solved)
+    for i, held in zip(np.flatnonzero(searched), found.found, strict=True):
+        missing = task.missing(int(i), Status.NO_CANDIDATE, no_candidate(method))
+        answers[i] = next(others) if held else missing
+    return [answer for answer in answers if answer is not None]
+
+
+def _with_own_categories(method: Method, task: Task, switched: Task, answers: list[Answer]) -> list[Answer]:
+    """Search once more where a promise is out of reach: other categories make the boundary cheap, but it may need the own."""
+    numbers = task.free & ~task.limits.categories
+    lost = np.array([answer.status is Status.OUT_OF_REACH for answer in answers], dtype=bool)
+    lost &= numbers.any(axis=1) & (switched.x0 != task.x0).any(axis=1)
+    if not lost.any():
+        return answers
+    room = Room(task.limits, task.x0, numbers)
+    again = iter(_explain_numbers(method, replace(task, room=room).take(lost)))
+    asked = task.oracle.n_queries
+    answers = list(answers)
+    for i in np.flatnonzero(lost):
+        other = next(again)
+        answers[i] = replace(other if other.valid else answers[i], n_queries=1 + int(asked[i]))
+    return answers
+
+
+def no_candidate(method: Method) -> str:
+    """Say why a person has no candidate."""
+    rules = ", ".join(repr(rule.text) for rule in method.moves_.rules)
+    kept = f" and keeps the rules ({rules})" if rules else ""
+    return (
+        f"None of the {len(method.candidates_)} accepted training rows, moved into the action set of this row, "
+        f"is accepted by the model{kept}. Allow more columns to change, wider bounds or smaller steps"
+        f"{', or change the rules' if rules else ''}."
+    )
+
+
+def out_of_time(x0: FloatArray, n_queries: int = 1) -> Answer:
+    """Describe a person whom the time limit left out."""
+    return Answer.missing(x0, Status.TIME_LIMIT, _OUT_OF_TIME, n_queries)
