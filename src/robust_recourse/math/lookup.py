@@ -1,12 +1,12 @@
 r"""Tables of the profiles: the fast path of the worst-case odds.
 
-A profile is solved exactly at the nodes of a mesh and interpolated by the cubic that agrees with it in
-value and slope at both ends of every cell (cubic Hermite). The mesh is uniform on *pieces*, so that a cell
+A profile is solved exactly at the ends and in the middle of every cell of a mesh. The slope is interpolated by the
+parabola through these three, and the value by the cubic that this integrates to: a cell may then be as narrow as it
+needs to be, which slopes from differences of values would not allow. The mesh is uniform on *pieces*, so that a cell
 is found by arithmetic; every distance at which the profile is not smooth ends a piece, and pieces are
-refined until the interpolant agrees with the exact profile where its slope is worst in each cell. In units of
-:math:`\sigma` the error is at most :data:`TOLERANCE` times :math:`\max(1, |\cdot|)`, in value and in slope. One
-exception: at radii where two kinds of pessimistic optimum almost merge, the slope bends like a square root at their
-switch, and within :math:`10^{-2}\sigma` of it the error of the slope, not of the value, may reach :math:`10^{-3}`.
+refined and halved until the interpolant agrees with the exact profile where its slope is worst in each cell. In units
+of :math:`\sigma` the error is at most :data:`TOLERANCE` times :math:`\max(1, |\cdot|)`, in value and in slope, or what
+rounding makes of the distance itself, where that is more.
 """
 
 from __future__ import annotations
@@ -27,15 +27,14 @@ __all__ = ["TOLERANCE", "ProfileTable", "optimistic_table", "pessimistic_table"]
 TOLERANCE = 1e-8
 """Largest relative interpolation error of a table, in value and in slope."""
 
-# The slope of a cubic interpolant is worst at this part of a cell; its value, in the middle, is then at most
-# 2.25 times as bad as there.
+# The slope of a cell is worst at this part of it; its value, in the middle, is then at most 2.25 times as bad as there.
 _PROBE = (3.0 - 3.0**0.5) / 6.0
 _ACCEPTED = 0.4 * TOLERANCE
 _FIRST_REACH = 4.0
 _FEWEST_CELLS, _MOST_CELLS = 32, 1024
-# Shorter pieces take long to find and, by rounding of the values over the width of a cell, spoil the slopes.
-_SHORTEST_PIECE = 1e-4
-_FEW = 6  # pieces, up to which comparing with each is faster than searching
+_WASTE = 4.0  # times as many cells as with widths of their own, from which on a piece is halved
+_SHORTEST_PIECE = 1e-14  # relative: there are hardly other numbers between its nodes
+_FEW = 8  # pieces, up to which comparing with each is faster than searching
 _BLOCK = 8192
 _ROUNDING = 8.0 * float(np.finfo(float).eps)
 _KINK = 1e-6  # smallest jump of the slope that is a kink
@@ -216,38 +215,47 @@ def _round_tip(branch: Branch, rounding: float) -> _Piece:
 
 
 def _interpolate(solve: Callable[[FloatArray], Profile], start: float, stop: float) -> list[_Piece]:
-    """Cover an interval with as few cells as the tolerance allows, in halves where it needs many."""
+    """Cover an interval with as few cells as the tolerance allows, in halves where these would be too many."""
     n_cells = _FEWEST_CELLS
-    while n_cells <= _MOST_CELLS:
-        nodes = np.linspace(start, stop, n_cells + 1)
+    while True:
         width = (stop - start) / n_cells
-        at_nodes = solve(nodes)
-        piece = _Piece(start, stop, _hermite(at_nodes.value, at_nodes.slope * width))
-        # Far out, or with a huge radius, rounding of the values bounds what the slopes can be worth.
-        rounding = _ROUNDING * float(np.max(np.abs(at_nodes.value) / np.maximum(1.0, np.abs(at_nodes.slope)))) / width
-        excess = _error(piece, solve(nodes[:-1] + _PROBE * width)) / max(_ACCEPTED, rounding)
-        if excess <= 1.0 or stop - start <= _SHORTEST_PIECE * max(stop, 1.0):
+        lefts = start + width * np.arange(n_cells)
+        # At its very end a branch may be taken for the end of its curve, whose slope is another.
+        exact = solve(np.append(lefts + width * np.array([[0.0], [0.5], [_PROBE]]), np.nextafter(stop, start)))
+        value, slope = (part[:-1].reshape(3, n_cells) for part in exact[:2])
+        ends = np.append(slope[0], exact.slope[-1]) * width
+        piece = _Piece(start, stop, _integrated(value[0], ends[:-1], slope[1] * width, ends[1:]))
+        excess = _errors(piece, value[2], slope[2]) / max(_ACCEPTED, _ROUNDING * stop)
+        if excess.max() <= 1.0 or stop - start <= _SHORTEST_PIECE * max(stop, 1.0):
             return [piece]
         # The slope, the worse of the two, is of third order.
-        n_cells = int(n_cells * max(1.1 * excess ** (1.0 / 3.0), 1.25)) + 1
-    middle = 0.5 * (start + stop)
-    return _interpolate(solve, start, middle) + _interpolate(solve, middle, stop)
+        needed = 1.1 * excess ** (1.0 / 3.0)
+        most = n_cells * max(needed.max(), 1.25)
+        if most > min(_MOST_CELLS, _WASTE * n_cells * needed.mean()):
+            middle = 0.5 * (start + stop)
+            return _interpolate(solve, start, middle) + _interpolate(solve, middle, stop)
+        n_cells = int(most) + 1
 
 
-def _error(piece: _Piece, exact: Profile) -> float:
+def _errors(piece: _Piece, value: FloatArray, slope: FloatArray) -> FloatArray:
+    """Compare every cell with the exact profile where it is worst."""
     c0, c1, c2, c3 = piece.cubic
-    value = ((c3 * _PROBE + c2) * _PROBE + c1) * _PROBE + c0
-    slope = ((3.0 * c3 * _PROBE + 2.0 * c2) * _PROBE + c1) * piece.n_cells / (piece.stop - piece.start)
-    return max(
-        float(np.max(np.abs(approximate - true) / np.maximum(1.0, np.abs(true))))
-        for approximate, true in ((value, exact.value), (slope, exact.slope))
-    )
+    found = ((c3 * _PROBE + c2) * _PROBE + c1) * _PROBE + c0
+    steep = ((3.0 * c3 * _PROBE + 2.0 * c2) * _PROBE + c1) * piece.n_cells / (piece.stop - piece.start)
+    return np.maximum(*(np.abs(a - b) / np.maximum(1.0, np.abs(b)) for a, b in ((found, value), (steep, slope))))
 
 
 def _next_cell(cubic: FloatArray) -> FloatArray:
     """Coefficients of the same cubics in the coordinate of the next cell."""
     c0, c1, c2, c3 = cubic
     return np.stack([c0 + c1 + c2 + c3, c1 + 2.0 * c2 + 3.0 * c3, c2 + 3.0 * c3, c3])
+
+
+def _integrated(value: FloatArray, first: FloatArray, middle: FloatArray, last: FloatArray) -> FloatArray:
+    """Coefficients, constant first, of the cubics on unit cells: values at their left, slopes at three places."""
+    return np.stack(
+        [value, first, 2.0 * middle - 1.5 * first - 0.5 * last, (2.0 * first - 4.0 * middle + 2.0 * last) / 3.0]
+    )
 
 
 def _hermite(value: FloatArray, slope: FloatArray) -> FloatArray:
