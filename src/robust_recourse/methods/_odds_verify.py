@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from robust_recourse._typing import BoolArray, FloatArray
 from robust_recourse.actions.moves import Rounding
-from robust_recourse.math.projections import weighted_cost
-from robust_recourse.methods._odds_descent import Ends, Problem, Solver, objective_of
-from robust_recourse.methods._verify import Outcome
+from robust_recourse.math.odds import Scales
+from robust_recourse.methods._odds_descent import Ends, Solver, objective_of
+from robust_recourse.methods._odds_problem import Problem
 from robust_recourse.result import Answer, Status
 from robust_recourse.sampling.neighbourhood import MOST_GROWTHS
+from robust_recourse.search import Outcome
 
 __all__ = ["OTHERWISE", "REASONS", "SWITCHED", "describe", "verify"]
 
@@ -35,14 +38,15 @@ SWITCHED = (
 )
 
 
-def verify(problem: Problem, ends: Ends, solver: Solver, seed: int) -> list[Answer]:
+def verify(problem: Problem, ends: Ends, solver: Solver, scales_of: Callable[[float], Scales]) -> list[Answer]:
     """Ask the model about what will be returned, after the last rounding; go back along the path if it refuses."""
-    every = np.arange(len(problem.boundary))
+    every = np.arange(len(problem))
     last = np.array([path[-1] for path in ends.paths]).reshape(problem.boundary.shape)
     x = problem.settle(last, every)
-    valid = problem.ask(x, every)
+    valid = problem.task.oracle(x, every)
     _fall_back(problem, ends, x, valid)
-    _judge(problem, ends, solver, x)
+    valid = problem.task.oracle.verify(x, every)
+    _judge(problem, ends, solver, scales_of, x)
     outcomes = [
         Outcome(Status.OK, SWITCHED)
         if safe
@@ -51,23 +55,19 @@ def verify(problem: Problem, ends: Ends, solver: Solver, seed: int) -> list[Answ
         else Outcome(Status.INCONSISTENT_MODEL, _INCONSISTENT)
         for safe, status, yes in zip(problem.safe, ends.status, valid, strict=True)
     ]
-    return describe(problem, ends, x, valid, outcomes, seed)
+    return describe(problem, ends, x, valid, outcomes)
 
 
-def describe(
-    problem: Problem, ends: Ends, x: FloatArray, found: BoolArray, outcomes: list[Outcome], seed: int
-) -> list[Answer]:
-    """Tell what is known about the rows `x`, which the model accepts; instances that are not `found` have none."""
-    every = np.arange(len(problem.boundary))
-    boundary = problem.embed(problem.boundary, every)
-    cost = weighted_cost(x, problem.x0, problem.limits.weights)
-    neighbourhoods = problem.neighbourhoods(seed)
-    n_queries = 1 + problem.oracle.n_queries[problem.owners]
+def describe(problem: Problem, ends: Ends, x: FloatArray, found: BoolArray, outcomes: list[Outcome]) -> list[Answer]:
+    """Tell what is known about the rows `x`, which the model accepts; people who are not `found` have none."""
+    task, every = problem.task, np.arange(len(problem))
+    cost, neighbourhoods = task.limits.cost(x, task.x0), problem.neighbourhoods()
+    n_queries = 1 + task.oracle.n_queries
     return [
         Answer(
-            x0=problem.x0[i],
+            x0=task.x0[i],
             x=x[i],
-            boundary=boundary[i],
+            boundary=problem.boundary[i],
             cost=float(cost[i]),
             budget=float(problem.budget[i]),
             valid=True,
@@ -75,13 +75,13 @@ def describe(
             reason=outcomes[i].reason,
             log_worst_case_odds=float(ends.log_odds[i]),
             n_queries=int(n_queries[i]),
-            weights=problem.limits.weights,
-            path=problem.embed(ends.paths[i], np.full(len(ends.paths[i]), i)),
+            weights=task.limits.weights,
+            path=ends.paths[i],
             neighbourhood=neighbourhoods[i],
             scales=ends.scales[i],
         )
         if found[i]
-        else Answer.missing(problem.x0[i], *outcomes[i], int(n_queries[i]))
+        else task.missing(i, *outcomes[i])
         for i in every
     ]
 
@@ -96,25 +96,21 @@ def _fall_back(problem: Problem, ends: Ends, x: FloatArray, valid: BoolArray) ->
         return
     which = np.repeat(refused, [len(ends.paths[i]) for i in refused])
     iterates = problem.settle(np.concatenate([ends.paths[i] for i in refused]), which)
-    if not problem.space.exact:
+    if not problem.task.space.exact:
         last = np.array([ends.paths[i][-1] for i in refused])
         others = [problem.settle(last, refused, rounding) for rounding in OTHERWISE]
         which, iterates = np.concatenate([which, *[refused] * len(others)]), np.concatenate([iterates, *others])
-    accepted = np.flatnonzero(problem.ask(iterates, which))
+    accepted = np.flatnonzero(problem.task.oracle(iterates, which))
     # Paths only lead down, so the last accepted iterate is the best.
     x[which[accepted]] = iterates[accepted]
-    fallen = np.unique(which[accepted])
-    valid[fallen] = True
-    for i in fallen:
+    for i in np.unique(which[accepted]):
         ends.status[i] = Status.FELL_BACK
 
 
-def _judge(problem: Problem, ends: Ends, solver: Solver, x: FloatArray) -> None:
+def _judge(problem: Problem, ends: Ends, solver: Solver, scales_of: Callable[[float], Scales], x: FloatArray) -> None:
     """Give the odds of the points that are returned, where these are not the ends of the descent."""
-    moved = [i for i, path in enumerate(ends.paths) if not np.array_equal(path[-1], x[i, problem.free])]
-    for scales in {ends.scales[i] for i in moved}:
-        if scales is None:
-            continue
-        group = np.array([i for i in moved if ends.scales[i] == scales])
-        objective = objective_of(problem.around, group, solver, scales)
-        ends.log_odds[group] = objective(np.ascontiguousarray(x[group][:, problem.free])).value
+    for part in problem.parts(scales_of):
+        moved = np.array([not np.array_equal(ends.paths[i][-1], x[i]) for i in part.people], dtype=bool)
+        some = part.take(np.flatnonzero(moved))
+        if len(some.people):
+            ends.log_odds[some.people] = objective_of(some, solver)(some.gather(x)).value

@@ -3,66 +3,70 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from robust_recourse._typing import BoolArray, FloatArray, IntArray
+from robust_recourse._typing import BoolArray, FloatArray
 from robust_recourse._validation import check_choice, check_real
+from robust_recourse.math.limits import Room
 from robust_recourse.math.odds import Scales
-from robust_recourse.math.projections import weighted_cost
-from robust_recourse.methods._base import Chunk
-from robust_recourse.methods._boundary import LONGEST, SHORTEST, LocalMethod
-from robust_recourse.methods._odds_descent import SOLVERS, Problem, Solver, descend
+from robust_recourse.methods._local import LONGEST, SHORTEST, check_sampling, learn_sampling, look_from
+from robust_recourse.methods._odds_descent import SOLVERS, Solver, descend
+from robust_recourse.methods._odds_problem import Problem
 from robust_recourse.methods._odds_verify import verify
 from robust_recourse.methods._promise import keep_promise
-from robust_recourse.methods._space import Space
-from robust_recourse.result import Answer, Status
-from robust_recourse.sampling.boundary import Boundary
-from robust_recourse.sampling.neighbourhood import Neighbourhood, Neighbourhoods, sample_neighbourhoods
-from robust_recourse.sampling.oracle import Oracle
+from robust_recourse.methods.base import RecourseMethod
+from robust_recourse.result import Answer
+from robust_recourse.sampling.boundary import Look, find_boundary
+from robust_recourse.sampling.neighbourhood import Neighbourhood, sample_neighbourhoods
+from robust_recourse.search import Task
+from robust_recourse.search.explain import movable
+from robust_recourse.search.run import make_task, no_candidate
+from robust_recourse.search.space import Space
 
 __all__ = ["PosteriorMethod"]
 
 _SIGMA, _EPSILON = 0.25, 0.1  # defaults, in sampling radii
 _MOST_SIGMAS = 1e6  # of the other lengths
-_NO_NUMBERS = (
-    "No number of this row may change, so that it has no neighbourhood and no odds to promise. Leave target_odds None, "
-    "or let a number change."
-)
 _NOTHING_AROUND = "No number of this row may change, so that it has no neighbourhood."
-_ROWS = 512  # whose neighbourhoods are drawn together
-_SAMPLE_ENTRIES = 4_000_000  # numbers in the samples of a chunk
+_PEOPLE = 512  # whose neighbourhoods are drawn together
+_SAMPLE_ENTRIES = 4_000_000  # numbers in the samples of a task
 
 
-class PosteriorMethod(LocalMethod):
+class PosteriorMethod(RecourseMethod):
     """The common part: everything but where the ambiguity radii come from."""
 
     sigma: float | None
     delta_plus: float
     target_odds: float | None
+    n_neighbors: int
+    n_samples: int
+    sampling_radius: float
+    radius_unit: Literal["absolute", "diameter"]
+    axes: bool
     solver: Solver
 
-    tuned_: Mapping[str, Any]
+    lowest_: FloatArray
+    highest_: FloatArray
+    radius_: float
 
-    _starts_at_boundary = True
-
-    def _value(self, name: str) -> Any:
-        """Return a parameter, as tuning chose it or else as it was given."""
-        return getattr(self, "tuned_", {}).get(name, getattr(self, name))
+    needs_boundary = True
+    goes_beyond = True
 
     @property
-    def _promises(self) -> bool:
-        return self._value("target_odds") is not None
+    def promises(self) -> bool:
+        """Whether a recourse has to keep more than the model's consent."""
+        return self.target_odds is not None
 
     @abstractmethod
     def _epsilons(self) -> tuple[float | None, float | None]:
         """Return the ambiguity radii as they were given."""
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
+        """Raise for parameters out of range."""
         for name, value in zip(("epsilon_0", "epsilon_1"), self._epsilons(), strict=True):
             if value is not None:
                 check_real(value, name, minimum=0.0)
@@ -71,12 +75,13 @@ class PosteriorMethod(LocalMethod):
             check_real(self.sigma, "sigma", minimum=SHORTEST)
         check_real(self.delta_plus, "delta_plus", minimum=0.0, maximum=LONGEST)
         check_choice(self.solver, "solver", SOLVERS)
-        self._check_sampling()
+        check_sampling(self)
         if self.target_odds is not None:
             check_real(self.target_odds, "target_odds", minimum=0.0, strict=True, maximum=1.0)
 
-    def _learn(self, points: FloatArray, space: Space) -> None:  # noqa: ARG002
-        self._learn_sampling(points)
+    def learn(self, points: FloatArray, space: Space) -> None:  # noqa: ARG002
+        """Learn the range of the training rows, the sampling radius, and what belongs to it."""
+        learn_sampling(self, points)
         self.scales_ = scales = self._scales(self.radius_)
         lengths = {"epsilon_0": scales.epsilon_0, "epsilon_1": scales.epsilon_1, "the sampling radius": self.radius_}
         for name, length in lengths.items():
@@ -88,13 +93,34 @@ class PosteriorMethod(LocalMethod):
 
     def _scales(self, radius: float) -> Scales:
         """Smoothing and ambiguity radii that belong to a sampling radius."""
-        given = self._value("sigma")
-        sigma = _SIGMA * radius if given is None else float(given)
+        sigma = _SIGMA * radius if self.sigma is None else float(self.sigma)
         epsilons = (_EPSILON * radius if value is None else float(value) for value in self._epsilons())
         return Scales(sigma, *epsilons)
 
-    def _rows_at_once(self, n_free: int) -> int:
-        return _SAMPLE_ENTRIES // (self.n_samples * n_free)
+    def look(self) -> Look:
+        """How to look for boundary points."""
+        return look_from(self)
+
+    def people_at_once(self, width: int) -> int:
+        """How many people fit in memory together, with so many columns."""
+        return _SAMPLE_ENTRIES // (self.n_samples * width)
+
+    def solve(self, task: Task) -> list[Answer]:
+        """Find the least odds within the budget, or the least cost of the promised odds."""
+        problem = self._problem(task)
+        if self.target_odds is not None:
+            return keep_promise(problem, self.solver, self._scales, float(self.target_odds))
+        problem = replace(problem, budget=problem.budget + self.delta_plus)
+        return verify(problem, descend(problem, self.solver, self._scales), self.solver, self._scales)
+
+    def _problem(self, task: Task) -> Problem:
+        """Draw the neighbourhoods of the boundary points; the budgets are what these cost."""
+        assert task.boundary is not None
+        around = sample_neighbourhoods(
+            task.oracle, task.room, task.boundary, self.radius_, self.n_samples, self.seed_, task.switched
+        )
+        snapped = task.snap(task.boundary, np.arange(len(task)))
+        return Problem(task, tuple(around), task.limits.cost(snapped, task.x0))
 
     def to_points(self, X: Any, name: str = "X") -> FloatArray:
         """Return rows in the coordinates in which costs and odds are measured: numbers in units, categories as codes.
@@ -107,8 +133,7 @@ class PosteriorMethod(LocalMethod):
             What messages call them.
         """
         check_is_fitted(self, "candidates_")
-        table = self.schema_.read(X, name)
-        return Space(table, self.moves_, np.arange(len(table))).points
+        return Space.of(self.schema_.read(X, name), self.moves_).points
 
     def neighbourhoods_of(self, x0: Any, points: Any) -> list[Neighbourhood | str]:
         """Draw and label the neighbourhoods in which points are judged: those of their instances.
@@ -127,88 +152,32 @@ class PosteriorMethod(LocalMethod):
             One for each row; a sentence that says why there is none.
         """
         codes = self.to_points(points, "points")
-        table = self.schema_.read(x0, "x0")
-        if len(table) != len(codes):
-            raise ValueError(f"x0 must have one row for each of the {len(codes)} points, got {len(table)}.")
-        space = Space(table, self.moves_, np.arange(len(table)))
-        instances = np.where(self.limits_.categories, codes, space.points)
-        masks = self._movable(space) & ~self.limits_.categories
-        found: list[Neighbourhood | str] = [_NOTHING_AROUND] * len(table)
-        for mask in np.unique(masks[masks.any(axis=1)], axis=0):
-            rows = np.flatnonzero((masks == mask).all(axis=1))
-            size = int(np.clip(self._rows_at_once(int(mask.sum())), 1, _ROWS))
-            for part in np.array_split(rows, -(-len(rows) // size)):
-                for i, around in zip(part, self._around(Chunk(part, instances[part], mask, space)), strict=True):
-                    found[i] = around
+        space = Space.of(self.schema_.read(x0, "x0"), self.moves_)
+        if len(space) != len(codes):
+            raise ValueError(f"x0 must have one row for each of the {len(codes)} points, got {len(space)}.")
+        free: BoolArray = movable(self.limits_, space) & ~self.limits_.categories
+        found: list[Neighbourhood | str] = [_NOTHING_AROUND] * len(space)
+        people = np.flatnonzero(free.any(axis=1))
+        size = int(np.clip(self.people_at_once(free.shape[1]), 1, _PEOPLE))
+        for part in np.array_split(people, -(-len(people) // size) or 1):
+            start = np.where(self.limits_.categories, codes[part], space.points[part])
+            task = make_task(self, space.take(part), free[part])
+            task = replace(task, room=Room(self.limits_, start, free[part]))
+            for i, around in zip(part, self._around(task), strict=True):
+                found[i] = around
         return found
 
-    def _around(self, chunk: Chunk) -> list[Neighbourhood | str]:
-        oracle, own = self._oracle(chunk), np.ascontiguousarray(chunk.x0[:, chunk.free])
-        accepted = oracle(own, np.arange(len(own)))
-        boundary = Boundary(own, accepted.copy())
-        refused = np.flatnonzero(~accepted)
+    def _around(self, task: Task) -> list[Neighbourhood | str]:
+        boundary, accepted = task.x0.copy(), task.oracle(task.x0, np.arange(len(task)))
+        found, refused = accepted.copy(), np.flatnonzero(~accepted)
         if len(refused):
-            others = chunk.take(refused)
-            searched = self._boundary(self._oracle(others), others)
-            boundary.x[refused], boundary.found[refused] = searched.x, searched.found
-        held, problem = self._problem(oracle, chunk._replace(at_once=accepted), boundary)
-        known = dict(zip(held.tolist(), problem.neighbourhoods(self.seed_), strict=True))
-        return [known.get(i, self._no_candidate()) for i in range(len(own))]
-
-    def _problem(self, oracle: Oracle, chunk: Chunk, boundary: Boundary) -> tuple[IntArray, Problem]:
-        """Draw the neighbourhoods of the boundary points; return which instances have one, and their problem."""
-        held = np.flatnonzero(boundary.found)
-        rows, centres = chunk.take(held), boundary.x[held]
-        switched = np.zeros(len(held), dtype=bool) if rows.at_once is None else rows.at_once
-        around = self._neighbourhoods(oracle, held, rows, centres, switched)
-        whole = rows.x0.copy()
-        whole[:, chunk.free] = centres
-        budget = weighted_cost(chunk.space.snap(whole, rows.rows), rows.x0, self.limits_.weights)
-        return held, Problem(
-            oracle, held, rows.x0, chunk.free, self.limits_, centres, around, budget, chunk.space, rows.rows, switched
-        )
-
-    def _explain_group(self, space: Space, rows: IntArray, mask: BoolArray, deadline: float | None) -> list[Answer]:
-        found = super()._explain_group(space, rows, mask, deadline)
-        numbers = mask & ~self.limits_.categories
-        lost = [i for i, recourse in enumerate(found) if recourse.status is Status.OUT_OF_REACH]
-        if not lost or not numbers.any() or numbers.sum() == mask.sum():
-            return found
-        # Other categories make the boundary cheap, but the promise may need the own ones.
-        for i, other in zip(lost, super()._explain_group(space, rows[lost], numbers, deadline), strict=True):
-            asked = found[i].n_queries + other.n_queries - 1
-            found[i] = replace(other if other.valid else found[i], n_queries=asked)
-        return found
-
-    def _explain_chunk(self, chunk: Chunk) -> list[Answer]:
-        oracle = self._oracle(chunk)
-        held, problem = self._problem(oracle, chunk, self._boundary(oracle, chunk))
-        recourses = dict(zip(held.tolist(), self._solve(problem), strict=True))
-        return [
-            recourses[i]
-            if i in recourses
-            else Answer.missing(chunk.x0[i], Status.NO_CANDIDATE, self._no_candidate(), 1 + int(oracle.n_queries[i]))
-            for i in range(len(chunk.x0))
-        ]
-
-    def _solve(self, problem: Problem) -> list[Answer]:
-        """Find the least odds within the budget, or the least cost of the promised odds."""
-        target = self._value("target_odds")
-        if target is not None:
-            return keep_promise(problem, self.solver, self._scales, float(target), self.seed_)
-        problem = replace(problem, budget=problem.budget + self._value("delta_plus"))
-        return verify(problem, descend(problem, self.solver, self._scales), self.solver, self.seed_)
-
-    def _describe_switched(self, chunk: Chunk) -> list[Answer]:
-        if not self._promises:
-            return super()._describe_switched(chunk)
-        return [Answer.missing(x0, Status.OUT_OF_REACH, _NO_NUMBERS) for x0 in chunk.x0]
-
-    def _neighbourhoods(
-        self, oracle: Oracle, owners: IntArray, rows: Chunk, centres: FloatArray, once: BoolArray
-    ) -> Neighbourhoods:
-        limits = self.limits_.take(rows.free)
-        bounds = None if limits.unlimited else limits.reach(rows.x0[:, rows.free])
-        radius, n_samples, seed = self.radius_, self.n_samples, self.seed_
-        instances = self.limits_.without_codes(rows.x0)
-        return sample_neighbourhoods(oracle, owners, instances, centres, radius, n_samples, seed, bounds, once)
+            some = task.take(refused)
+            searched = find_boundary(some.oracle, some.room, self.candidates_, self.look())
+            boundary[refused], found[refused] = searched.x, searched.found
+        known: list[Neighbourhood | str] = [no_candidate(self)] * len(task)
+        held = np.flatnonzero(found)
+        if len(held):
+            problem = self._problem(replace(task, boundary=boundary, switched=accepted).take(held))
+            for i, around in zip(held, problem.neighbourhoods(), strict=True):
+                known[i] = around
+        return known

@@ -9,7 +9,7 @@ found by bisection. Every descent starts where the neighbouring budgets ended.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -17,10 +17,8 @@ import numpy as np
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse.actions.moves import Rounding
 from robust_recourse.math.odds import Scales
-from robust_recourse.math.projections import weighted_cost
 from robust_recourse.methods._odds_descent import (
     Ends,
-    Problem,
     Solver,
     ahead,
     best_start,
@@ -28,10 +26,11 @@ from robust_recourse.methods._odds_descent import (
     objective_of,
     some_samples,
 )
+from robust_recourse.methods._odds_problem import Part, Problem
 from robust_recourse.methods._odds_verify import OTHERWISE, REASONS, SWITCHED, describe
-from robust_recourse.methods._verify import Outcome
 from robust_recourse.result import Answer, Status
 from robust_recourse.result.recourse import odds_of
+from robust_recourse.search import Outcome
 
 __all__ = ["keep_promise"]
 
@@ -56,76 +55,91 @@ _REFUSED = (
 )
 
 
-def keep_promise(
-    problem: Problem, solver: Solver, scales_of: Callable[[float], Scales], target: float, seed: int
-) -> list[Answer]:
+def keep_promise(problem: Problem, solver: Solver, scales_of: Callable[[float], Scales], target: float) -> list[Answer]:
     """Find the cheapest accepted rows with promised odds.
 
     Parameters
     ----------
     problem : Problem
-        The instances; their budgets are the costs of their boundary points.
+        The people; their budgets are the costs of their boundary points.
     solver : {"exact", "first-order"}
         How the inner problems are solved.
     scales_of : callable
         Smoothing and ambiguity radii that belong to a sampling radius.
     target : float
         The promised odds, positive.
-    seed : int
-        Seed of the method.
     """
-    around, m = problem.around, len(problem.boundary)
     known = _Known(problem, target)
-    scales: list[Scales | None] = [None] * m
-    for radius in np.unique(around.radius[around.two_classes]):
-        group = np.flatnonzero(around.two_classes & (around.radius == radius))
-        for i in group:
-            scales[i] = scales_of(float(radius))
-        _Search(problem, known, group, solver, scales_of(float(radius))).run()
+    scales: list[Scales | None] = [None] * len(problem)
+    parts = list(problem.parts(scales_of))
+    for part in parts:
+        for i in part.people:
+            scales[i] = part.scales
+    if parts:
+        _Search(problem, known, parts, solver).run()
     # Where no sample is refused the odds are 0, and the boundary point is the cheapest that is known.
-    known.keep(np.flatnonzero(around.accepted.all(axis=1)))
+    known.keep(np.flatnonzero(_all_accepted(problem)))
+    known.verify()
     ends = Ends(
-        log_odds=np.where(around.two_classes, known.log_odds, np.nan),
-        status=[Status.OK] * m,
-        paths=[np.stack([start, row[problem.free]]) for start, row in zip(problem.boundary, known.x, strict=True)],
+        log_odds=known.log_odds,
+        status=[Status.OK] * len(problem),
+        paths=[np.stack([start, row]) for start, row in zip(problem.boundary, known.x, strict=True)],
         scales=scales,
     )
     enough = replace(problem, budget=known.cost)
-    return describe(enough, ends, known.x, np.isfinite(known.cost), known.outcomes(), seed)
+    return describe(enough, ends, known.x, np.isfinite(known.cost), known.outcomes())
+
+
+def _all_accepted(problem: Problem) -> BoolArray:
+    accepted = np.zeros(len(problem), dtype=bool)
+    for around in problem.around:
+        accepted[around.people] = around.accepted.all(axis=1)
+    return accepted
 
 
 class _Known:
-    """The cheapest rows so far that keep the promise, of all instances."""
+    """The cheapest rows so far that keep the promise, of all people."""
 
     def __init__(self, problem: Problem, target: float) -> None:
         self._problem, self._target = problem, target
-        m = len(problem.boundary)
+        m = len(problem)
         self.x = problem.settle(problem.boundary, np.arange(m))
         self.cost, self.log_odds, self.least = np.full(m, np.inf), np.full(m, np.nan), np.full(m, np.inf)
+        self._two_classes = np.zeros(m, dtype=bool)
+        for around in problem.around:
+            self._two_classes[around.people] = around.two_classes
 
-    def keep(self, which: IntArray) -> None:
-        """Keep the boundary points of instances for which there is nothing else to ask."""
-        asked = which[self._problem.ask(self.x[which], which)]
-        self.cost[asked] = weighted_cost(self.x[asked], self._problem.x0[asked], self._problem.limits.weights)
+    def _costs(self, rows: FloatArray, people: IntArray) -> FloatArray:
+        return self._problem.task.room.cost(rows, people)
 
-    def offer(self, rows: FloatArray, which: IntArray, log_odds: FloatArray) -> BoolArray:
+    def keep(self, people: IntArray) -> None:
+        """Keep the boundary points of people for whom there is nothing else to ask."""
+        asked = people[self._problem.task.oracle(self.x[people], people)]
+        self.cost[asked] = self._costs(self.x[asked], asked)
+
+    def verify(self) -> None:
+        """Ask about what is kept once more, and forget what is refused."""
+        people = np.flatnonzero(np.isfinite(self.cost))
+        if len(people):
+            self.cost[people[~self._problem.task.oracle.verify(self.x[people], people)]] = np.inf
+
+    def offer(self, rows: FloatArray, people: IntArray, log_odds: FloatArray) -> BoolArray:
         """Keep rows that are cheaper than what is known, if they keep the promise; return which rows keep it."""
-        np.minimum.at(self.least, which, log_odds)
+        np.minimum.at(self.least, people, log_odds)
         kept: BoolArray = odds_of(log_odds) <= self._target
-        cost = weighted_cost(rows, self._problem.x0[which], self._problem.limits.weights)
+        cost = self._costs(rows, people)
         some = np.flatnonzero(kept)
-        kept[some] = self._problem.ask(rows[some], which[some])
-        better = np.flatnonzero(kept & (cost < self.cost[which]))
-        self.x[which[better]], self.cost[which[better]] = rows[better], cost[better]
-        self.log_odds[which[better]] = log_odds[better]
+        kept[some] = self._problem.task.oracle(rows[some], people[some])
+        better = np.flatnonzero(kept & (cost < self.cost[people]))
+        self.x[people[better]], self.cost[people[better]] = rows[better], cost[better]
+        self.log_odds[people[better]] = log_odds[better]
         return kept
 
     def outcomes(self) -> list[Outcome]:
         """Say how every search ended."""
-        problem, beyond = self._problem, odds_of(self.least)
-        found: list[Outcome] = []
-        for i, two_classes in enumerate(problem.around.two_classes):
-            if problem.safe[i]:
+        beyond, found, safe = odds_of(self.least), [], self._problem.safe
+        for i, two_classes in enumerate(self._two_classes):
+            if safe[i]:
                 found.append(Outcome(Status.OK, SWITCHED))
             elif not two_classes:
                 kept = np.isfinite(self.cost[i])
@@ -140,101 +154,111 @@ class _Known:
 
 
 class _Search:
-    """The bisection of the budgets of instances with the same scales, all at once."""
+    """The bisection of the budgets of all people at once; descents are made part by part, questions are asked together."""
 
-    def __init__(self, problem: Problem, known: _Known, group: IntArray, solver: Solver, scales: Scales) -> None:
-        self._problem, self._known, self._group = problem, known, group
-        self._solver, self._scales = solver, scales
-        self._objective = objective_of(problem.around, group, solver, scales)
-        self._roundings: tuple[Rounding, ...] = ("nearest",) if problem.space.exact else ("nearest", *OTHERWISE)
-        # Ends of the last descents that were not enough, and of those that were.
-        self._below = problem.boundary[group].copy()
-        self._above = self._below + ahead(problem.around, group)
+    def __init__(self, problem: Problem, known: _Known, parts: list[Part], solver: Solver) -> None:
+        self._problem, self._known, self._parts, self._solver = problem, known, parts, solver
+        self._people = np.sort(np.concatenate([part.people for part in parts]))
+        self._roundings: tuple[Rounding, ...] = ("nearest",) if problem.task.space.exact else ("nearest", *OTHERWISE)
+        # Ends of the last descents that were not enough, and of those that were; all columns.
+        self._below, self._above = problem.boundary.copy(), problem.boundary.copy()
+        for part in parts:
+            self._above[part.people] = part.embed(part.start + ahead(part.around), problem.boundary)
 
     def run(self) -> None:
         """Search between no budget and one that is enough, which is looked for by doubling."""
-        group, boundary = self._group, self._problem.budget[self._group]
-        self._judge(self._below, np.arange(len(group)), boundary)
-        low, tried = np.zeros(len(group)), boundary.copy()
-        weights = self._problem.limits.take(self._problem.free).weights
-        across = self._problem.around.radius[group] * np.sqrt((weights**2).sum())
-        rows = np.arange(len(group))
+        people, known = self._people, self._known
+        boundary = self._problem.budget
+        self._judge(self._below, people, boundary)
+        low, tried, across = np.zeros_like(boundary), boundary.copy(), np.zeros_like(boundary)
+        for part in self._parts:
+            across[part.people] = part.around.radius * np.sqrt((part.weights**2).sum(axis=1))
+        going = people
         for growth in range(_GROWTHS + 1):
-            before = self._known.least[group[rows]].copy()
-            reached = self._try(rows, tried[rows])
-            rows = rows[~reached]
+            before = known.least.copy()
+            reached = self._try(going, tried)
+            going = going[~reached]
             # Odds that fall no further are the least there are.
-            falling = (self._known.least[group[rows]] < before[~reached] - _STALLED) | (growth == 0)
-            low[rows] = tried[rows]
-            rows = rows[falling]
-            if not len(rows):
+            falling = (known.least[going] < before[going] - _STALLED) | (growth == 0)
+            low[going] = tried[going]
+            going = going[falling]
+            if not len(going):
                 break
-            tried[rows] = boundary[rows] + across[rows] * 2.0**growth
+            tried[going] = boundary[going] + across[going] * 2.0**growth
         self._bisect(low)
-        rows = np.flatnonzero(np.isfinite(self._known.cost[group]))
+        going = people[np.isfinite(known.cost[people])]
         for _ in range(_RESTARTS):
-            rows = self._restart(rows)
+            going = self._restart(going)
 
     def _bisect(self, low: FloatArray) -> None:
         while True:
-            high = self._known.cost[self._group]
-            rows = np.flatnonzero(np.isfinite(high))
-            rows = rows[high[rows] - low[rows] > _PRECISION * high[rows]]
-            if not len(rows):
+            high = self._known.cost
+            people = self._people[np.isfinite(high[self._people])]
+            people = people[high[people] - low[people] > _PRECISION * high[people]]
+            if not len(people):
                 return
-            budget = 0.5 * (low[rows] + high[rows])
-            kept = self._try(rows, budget)
-            low[rows[~kept]] = budget[~kept]
+            budget = np.where(np.isfinite(high), 0.5 * (low + high), low)
+            kept = self._try(people, budget)
+            low[people[~kept]] = budget[people[~kept]]
 
-    def _restart(self, rows: IntArray) -> IntArray:
-        """Look elsewhere for something cheaper than what is known; return where that was found.
+    def _restart(self, people: IntArray) -> IntArray:
+        """Look elsewhere for something cheaper than what is known; return for whom that was found.
 
         The odds have many local minima. Descents start from the best of some samples, and from the best corner of the
         budget, where one column has changed alone.
         """
-        if not len(rows):
-            return rows
-        low = self._known.cost[self._group]
-        budget = (1.0 - 2.0 * _PRECISION) * low[rows]
-        limited, which = self._limited(rows, budget), self._group[rows]
-        projection, objective = limited.projection(which), self._objective.take(rows)
-        better = np.zeros(len(rows), dtype=bool)
-        for points in (some_samples(limited.around, which), self._corners(which, budget)):
-            better |= self._try(rows, budget, best_start(objective, projection, points))
-        low[rows[better]] *= 0.5
+        if not len(people):
+            return people
+        low = self._known.cost.copy()
+        budget = (1.0 - 2.0 * _PRECISION) * low
+        better = np.zeros(len(people), dtype=bool)
+        for candidates in (lambda part: some_samples(part.around), _corners):
+            better |= self._try(people, budget, candidates)
+        low[people[better]] *= 0.5
         self._bisect(low)
-        return rows[better]
+        return people[better]
 
-    def _corners(self, which: IntArray, budget: FloatArray) -> FloatArray:
-        free = self._problem.free
-        x0, reach = self._problem.x0[which][:, free], budget[:, None] / self._problem.limits.take(free).weights
-        steps = np.einsum("mk,kl->mkl", reach, np.eye(x0.shape[1]))
-        corners: FloatArray = x0[:, None, :] + np.concatenate([steps, -steps], axis=1)
-        return corners
-
-    def _try(self, rows: IntArray, budget: FloatArray, start: FloatArray | None = None) -> BoolArray:
-        """Minimise the odds within budgets; return where that keeps the promise."""
-        limited, which = self._limited(rows, budget), self._group[rows]
-        projection, every = limited.projection(which), np.arange(len(rows))
-        starts = [self._below[rows], self._above[rows]] if start is None else [start]
-        feasible = [projection(points, every) for points in starts]
-        found = minimise_odds(limited, which, self._solver, self._scales, feasible, _EVALUATIONS)
-        kept = self._judge(found.x, rows, budget)
-        for ends, part in ((self._above, kept), (self._below, ~kept)):
-            ends[rows[part]] = found.x[part]
+    def _try(
+        self, people: IntArray, budget: FloatArray, candidates: Callable[[Part], FloatArray] | None = None
+    ) -> BoolArray:
+        """Minimise the odds within budgets; return for whom that keeps the promise."""
+        ends = self._problem.boundary.copy()
+        for part in self._limited(people, budget):
+            every = np.arange(len(part.people))
+            if candidates is None:
+                starts = [part.project(part.gather(known), every) for known in (self._below, self._above)]
+            else:
+                starts = [best_start(objective_of(part, self._solver), part.project, candidates(part))]
+            found = minimise_odds(part, self._solver, starts, _EVALUATIONS)
+            ends[part.people] = part.embed(found.x, self._problem.boundary)
+        kept = self._judge(ends, people, budget)
+        for known, some in ((self._above, people[kept]), (self._below, people[~kept])):
+            known[some] = ends[some]
         return kept
 
-    def _judge(self, points: FloatArray, rows: IntArray, budget: FloatArray) -> BoolArray:
+    def _judge(self, points: FloatArray, people: IntArray, budget: FloatArray) -> BoolArray:
         """Round points to rows within budgets and offer these; return which points lead to a row that is kept."""
-        limited, which = self._limited(rows, budget), self._group[rows]
-        kept = np.zeros(len(rows), dtype=bool)
+        limited = replace(self._problem, budget=budget)
+        kept = np.zeros(len(people), dtype=bool)
         for rounding in self._roundings:
-            settled = limited.settle(points, which, rounding)
-            at = np.ascontiguousarray(settled[:, limited.free])
-            kept |= self._known.offer(settled, which, self._objective.take(rows)(at).value)
+            settled = limited.settle(points[people], people, rounding)
+            rows, log_odds = points.copy(), np.full(len(points), np.nan)
+            rows[people] = settled
+            for part in self._limited(people, budget):
+                log_odds[part.people] = objective_of(part, self._solver)(part.gather(rows)).value
+            kept |= self._known.offer(settled, people, log_odds[people])
         return kept
 
-    def _limited(self, rows: IntArray, budget: FloatArray) -> Problem:
-        budgets = self._problem.budget.copy()
-        budgets[self._group[rows]] = budget
-        return replace(self._problem, budget=budgets)
+    def _limited(self, people: IntArray, budget: FloatArray) -> Iterator[Part]:
+        """Yield the parts of some people, with these budgets."""
+        for part in self._parts:
+            some = np.flatnonzero(np.isin(part.people, people))
+            if len(some):
+                yield replace(part.take(some), budget=budget[part.people[some]])
+
+
+def _corners(part: Part) -> FloatArray:
+    """Points at which one column has the whole budget, of shape (g, 2 d, d)."""
+    steps = np.einsum("mk,kl->mkl", part.budget[:, None] / part.weights, np.eye(part.x0.shape[1]))
+    corners: FloatArray = part.x0[:, None, :] + np.concatenate([steps, -steps], axis=1)
+    return corners

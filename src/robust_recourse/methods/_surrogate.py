@@ -21,10 +21,9 @@ import numpy as np
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse.math.ridge import ridge
-from robust_recourse.methods._space import check_time
 from robust_recourse.models.predictor import Acceptance
 from robust_recourse.sampling.ball import row_generator, unit_ball
-from robust_recourse.sampling.oracle import Oracle
+from robust_recourse.search import Task
 
 __all__ = ["Samples", "Surrogates", "ask", "fit_surrogates", "global_samples", "local_samples"]
 
@@ -36,7 +35,7 @@ class Samples(NamedTuple):
     """Where the surrogates of many instances are fitted, in the columns that may change."""
 
     points: FloatArray  # (m, n, p)
-    unit: FloatArray  # (p,): the lengths in which the slopes are penalised
+    unit: FloatArray  # (m, 1, p): the lengths in which the slopes are penalised
     weights: FloatArray | None  # (m, n), all 1 if None
 
 
@@ -50,7 +49,7 @@ class Surrogates(NamedTuple):
 
 def global_samples(
     x0: FloatArray,
-    free: BoolArray,
+    columns: IntArray,
     mean: FloatArray,
     std: FloatArray,
     n_samples: int,
@@ -67,9 +66,9 @@ def global_samples(
     ----------
     x0 : ndarray of shape (m, p_all)
         The instances with all columns.
-    free : ndarray of bool, shape (p_all,)
-        The columns that may change.
-    mean, std : ndarray of shape (p,)
+    columns : ndarray of int, shape (m, p)
+        The columns that each may change.
+    mean, std : ndarray of shape (m, p)
         Moments of the training rows in these columns.
     n_samples : int
         Number of samples of each instance.
@@ -78,16 +77,16 @@ def global_samples(
     bounds : tuple of ndarray of shape (m, 1, p)
         Bounds: a sample outside is moved onto them.
     """
-    p = len(mean)
+    p = columns.shape[1]
     points = np.empty((len(x0), n_samples, p))
     for row, drawn in zip(x0, points, strict=True):
         row_generator(row, seed).standard_normal(out=drawn)
-    points *= std
-    points += mean
+    points *= std[:, None]
+    points += mean[:, None]
     np.clip(points, *bounds, out=points)
-    instance = x0[:, None, free]
+    instance = np.take_along_axis(x0, columns, axis=1)[:, None]
     points[:, :1] = instance
-    unit = np.where(std > 0.0, std, 1.0)
+    unit = np.where(std > 0.0, std, 1.0)[:, None]
     squares = (((points - instance) / unit) ** 2).sum(axis=2)
     return Samples(points, unit, np.exp(-0.5 * squares / (_WIDTH**2 * p)))
 
@@ -108,47 +107,38 @@ def local_samples(
     points *= radius
     points += centres[:, None, :]
     np.clip(points, *bounds, out=points)
-    return Samples(points, np.ones(centres.shape[1]), None)
+    return Samples(points, np.ones((len(points), 1, centres.shape[1])), None)
 
 
-def ask(
-    oracle: Oracle,
-    probabilities: Acceptance,
-    samples: Samples,
-    owners: IntArray,
-    rows: IntArray,
-    deadline: float | None = None,
-) -> FloatArray:
-    """Return the probability of the favourable class at every sample, of shape (m, n), and count the queries.
+def ask(task: Task, question: Acceptance, samples: Samples, people: IntArray, columns: IntArray) -> FloatArray:
+    """Return the probability of the favourable class at every sample, of shape (m, n).
 
     Parameters
     ----------
-    oracle : Oracle
-        Puts the samples back among all columns and counts.
-    probabilities : Acceptance
+    task : Task
+        The people.
+    question : Acceptance
         The model.
     samples : Samples
         The samples.
-    owners : ndarray of int, shape (m,)
-        The instances' numbers for the oracle.
-    rows : ndarray of int
-        The numbers by which messages name the instances of the oracle.
-    deadline : float, optional
-        When to stop asking, in seconds since the epoch.
+    people : ndarray of int, shape (m,)
+        Whose samples they are.
+    columns : ndarray of int, shape (m, p)
+        Their columns among all.
     """
     m, n, _ = samples.points.shape
     found = np.empty((m, n))
-    # One instance at a time: the last bits of a network's answer depend on the shape of the batch.
-    for i, owner in enumerate(owners):
-        check_time(deadline)
-        each = np.full(n, owner)
-        # A copy: a model may write into what it is given.
-        found[i] = probabilities(oracle.embed(samples.points[i].copy(), each), rows[each])
-    oracle.n_queries[owners] += n
+    # One person at a time: the last bits of a network's answer depend on the shape of the batch.
+    for i, (person, own) in enumerate(zip(people, columns, strict=True)):
+        points = np.tile(task.x0[person], (n, 1))
+        points[:, own] = samples.points[i]
+        found[i] = task.oracle.put(question, points, np.full(n, person))
     return found
 
 
-def fit_surrogates(samples: Samples, probability: FloatArray, free: BoolArray, alpha: float) -> Surrogates:
+def fit_surrogates(
+    samples: Samples, probability: FloatArray, columns: IntArray, alpha: float, width: int
+) -> Surrogates:
     """Fit a ridge regression to every instance's samples and scale it to a unit normal.
 
     Parameters
@@ -157,17 +147,19 @@ def fit_surrogates(samples: Samples, probability: FloatArray, free: BoolArray, a
         The samples.
     probability : ndarray of shape (m, n)
         Probability of the favourable class at the samples.
-    free : ndarray of bool, shape (p_all,)
+    columns : ndarray of int, shape (m, p)
         The columns of the samples among all; the slope of the others is 0.
     alpha : float
         Positive penalty.
+    width : int
+        Number of all columns.
     """
     points = samples.points / samples.unit
     slope, level = ridge(points, probability, alpha, samples.weights)
     fitted = (points - points[:, :1]) @ slope[:, :, None]
     flat = np.ptp(fitted[:, :, 0], axis=1) <= _FLAT
-    slope /= samples.unit
+    slope /= samples.unit[:, 0]
     length = np.where(flat, np.nan, np.sqrt((slope**2).sum(axis=1)))
-    w = np.zeros((len(slope), len(free)))
-    w[:, free] = slope / length[:, None]
+    w = np.zeros((len(slope), width))
+    np.put_along_axis(w, columns, slope / length[:, None], axis=1)
     return Surrogates(w, (level - 0.5) / length, flat)

@@ -17,6 +17,7 @@ from robust_recourse.actions import ActionSet
 from robust_recourse.math.limits import Limits
 from robust_recourse.models.predictor import Predictor
 from robust_recourse.result import Answer, Recourses
+from robust_recourse.result.provenance import fingerprint
 from robust_recourse.sampling.boundary import Look
 from robust_recourse.search.explain import accepted_rows, explain
 from robust_recourse.search.space import Space
@@ -44,6 +45,7 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
 
     switches: bool = False
     needs_boundary: bool = False
+    goes_beyond: bool = False
 
     @property
     def promises(self) -> bool:
@@ -91,6 +93,7 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
         self.limits_ = _reachable(moves.limits(), self.candidates_)
         self.seed_ = check_seed(self.random_state)
         self.learn(points, space)
+        self.model_fingerprint_ = fingerprint(self.model)
         self.fitted_with_ = self._settings()
         return self
 
@@ -131,10 +134,10 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
         """How many people fit in memory together, with so many columns."""
         return 4_000_000 // width
 
-    def check_parameters(self) -> None:  # noqa: B027
+    def check_parameters(self) -> None:
         """Raise for parameters out of range."""
 
-    def learn(self, points: FloatArray, space: Space) -> None:  # noqa: B027
+    def learn(self, points: FloatArray, space: Space) -> None:
         """Learn what else the method needs from the training rows: as points, without gaps, and as a space."""
 
     @abstractmethod

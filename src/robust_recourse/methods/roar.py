@@ -22,14 +22,15 @@ from robust_recourse._validation import check_choice, check_real
 from robust_recourse.actions import ActionSet
 from robust_recourse.math.linear_recourse import cheapest_accepted
 from robust_recourse.math.linear_worst_case import Norm
-from robust_recourse.methods._base import Chunk
-from robust_recourse.methods._boundary import LONGEST, LocalMethod
-from robust_recourse.methods._space import Space
+from robust_recourse.methods._local import LONGEST, check_sampling, learn_sampling, look_from
 from robust_recourse.methods._surrogate import Samples, Surrogates, ask, fit_surrogates, global_samples, local_samples
-from robust_recourse.methods._verify import Outcome, verify_points
+from robust_recourse.methods.base import RecourseMethod
 from robust_recourse.models.predictor import Acceptance
 from robust_recourse.result import Answer, Status
-from robust_recourse.sampling.oracle import Oracle
+from robust_recourse.sampling.boundary import Look
+from robust_recourse.sampling.neighbourhood import same_width
+from robust_recourse.search import Outcome, Task, verify_points
+from robust_recourse.search.space import Space
 
 __all__ = ["ROAR"]
 
@@ -37,7 +38,7 @@ _FARTHEST = 100.0  # of a surrogate's hyperplane from its instance, in standard 
 _SAMPLE_ENTRIES = 2_000_000  # numbers in the samples of a chunk
 
 
-class ROAR(LocalMethod):
+class ROAR(RecourseMethod):
     r"""The cheapest recourse that every linear surrogate within a distance of the fitted one accepts.
 
     Parameters
@@ -148,37 +149,69 @@ class ROAR(LocalMethod):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _check_parameters(self) -> None:
+    lowest_: FloatArray
+    highest_: FloatArray
+    radius_: float
+
+    @property
+    def needs_boundary(self) -> bool:  # type: ignore[override]
+        """Whether it starts at boundary points: local surrogates do."""
+        return self.surrogate == "limels"
+
+    def check_parameters(self) -> None:
+        """Raise for parameters out of range."""
         check_choice(self.surrogate, "surrogate", ("limels", "lime"))
         check_real(self.delta_max, "delta_max", minimum=0.0, maximum=LONGEST)
         check_choice(self.norm, "norm", ("2", "inf"))
         check_real(self.alpha, "alpha", minimum=0.0, strict=True, maximum=LONGEST)
-        self._check_sampling()
+        check_sampling(self)
 
-    def _learn(self, points: FloatArray, space: Space) -> None:  # noqa: ARG002
+    def learn(self, points: FloatArray, space: Space) -> None:  # noqa: ARG002
+        """Learn the moments of the training rows and the sampling radius."""
         self.mean_, self.std_ = points.mean(axis=0), points.std(axis=0)
-        self._learn_sampling(points)
+        learn_sampling(self, points)
 
-    def _rows_at_once(self, n_free: int) -> int:
-        return _SAMPLE_ENTRIES // (self.n_samples * n_free)
+    def look(self) -> Look:
+        """How to look for boundary points."""
+        return look_from(self)
 
-    def _explain_chunk(self, chunk: Chunk) -> list[Answer]:
-        oracle = self._oracle(chunk)
-        reached, samples = self._samples(oracle, chunk)
-        asked = Acceptance(self.model, chunk.space.decode, favourable=self.favourable, threshold=self.threshold)
-        probability = ask(oracle, asked, samples, reached, chunk.rows, chunk.deadline)
-        surrogates = fit_surrogates(samples, probability, chunk.free, self.alpha)
-        useful = self._useful(surrogates, chunk.x0[reached])
-        sloped = reached[useful]
-        x0, w, b = chunk.x0[sloped], surrogates.w[useful], surrogates.b[useful]
-        # Codes of categories are no lengths, and what is not free stays.
-        x0 = self.limits_.without_codes(x0)
-        lower, upper = (np.where(chunk.free, side, x0) for side in self.limits_.box(x0))
-        cheapest = cheapest_accepted(w, b, float(self.delta_max), x0, self.limits_.weights, lower, upper, self.norm)
-        points, found = chunk.x0.copy(), np.zeros(len(chunk.x0), dtype=bool)
-        points[sloped], found[sloped] = cheapest
-        outcomes = self._outcomes(found, sloped, reached)
-        return verify_points(oracle, chunk, self.limits_, points[:, chunk.free], found, outcomes)
+    def people_at_once(self, width: int) -> int:
+        """How many people fit in memory together, with so many columns."""
+        return _SAMPLE_ENTRIES // (self.n_samples * width)
+
+    def solve(self, task: Task) -> list[Answer]:
+        """Fit a surrogate for every person, and find the cheapest point that all close to it accept."""
+        points, found, sloped = task.x0.copy(), np.zeros(len(task), dtype=bool), np.zeros(len(task), dtype=bool)
+        for people, columns in same_width(task.free):
+            surrogates = self._surrogates(task, people, columns)
+            useful = self._useful(surrogates, task.x0[people])
+            sloped[people] = useful
+            some, w, b = people[useful], surrogates.w[useful], surrogates.b[useful]
+            # Codes of categories are no lengths, and what is not free stays.
+            x0 = self.limits_.without_codes(task.x0[some])
+            lower, upper = (np.where(task.free[some], side[some], x0) for side in task.room.box)
+            cheapest = cheapest_accepted(w, b, float(self.delta_max), x0, self.limits_.weights, lower, upper, self.norm)
+            points[some], found[some] = cheapest
+        points = np.where(task.free, points, task.x0)
+        return verify_points(task, points, found, self._outcomes(found, sloped))
+
+    def _surrogates(self, task: Task, people: IntArray, columns: IntArray) -> Surrogates:
+        """Fit the surrogates of people who may change the same number of columns."""
+        samples = self._samples(task, people, columns)
+        question = Acceptance(self.model, favourable=self.favourable, threshold=self.threshold)
+        probability = ask(task, question, samples, people, columns)
+        return fit_surrogates(samples, probability, columns, self.alpha, task.x0.shape[1])
+
+    def _samples(self, task: Task, people: IntArray, columns: IntArray) -> Samples:
+        x0 = self.limits_.without_codes(task.x0)[people]
+        reach = (side[people] for side in self.limits_.reach(task.x0))
+        low, high = (np.take_along_axis(side, columns, axis=1)[:, None] for side in reach)
+        if self.surrogate == "lime":
+            moments = self.mean_[columns], self.std_[columns]
+            return global_samples(x0, columns, *moments, self.n_samples, self.seed_, (low, high))
+        assert task.boundary is not None
+        centres = np.take_along_axis(task.boundary[people], columns, axis=1)
+        return local_samples(x0, centres, self.radius_, self.n_samples, self.seed_, (low, high))
 
     def _useful(self, surrogates: Surrogates, x0: FloatArray) -> BoolArray:
         """Whether each surrogate has a slope that says something about its instance."""
@@ -189,24 +222,8 @@ class ROAR(LocalMethod):
         useful[useful] = away <= _FARTHEST * np.sqrt(((w * self.std_) ** 2).sum(axis=1))
         return useful
 
-    def _samples(self, oracle: Oracle, chunk: Chunk) -> tuple[IntArray, Samples]:
-        """Draw the samples; return also the instances that have some."""
-        free, limits = chunk.free, self.limits_.take(chunk.free)
-        instances = self.limits_.without_codes(chunk.x0)
-        lower, upper = (side[:, None] for side in limits.reach(chunk.x0[:, free]))
-        if self.surrogate == "lime":
-            mean, std = self.mean_[free], self.std_[free]
-            drawn = global_samples(instances, free, mean, std, self.n_samples, self.seed_, (lower, upper))
-            return np.arange(len(chunk.x0)), drawn
-        boundary = self._boundary(oracle, chunk)
-        reached = np.flatnonzero(boundary.found)
-        x0, centres = instances[reached], boundary.x[reached]
-        bounds = lower[reached], upper[reached]
-        return reached, local_samples(x0, centres, self.radius_, self.n_samples, self.seed_, bounds)
-
-    def _outcomes(self, found: BoolArray, sloped: IntArray, reached: IntArray) -> list[Outcome]:
-        """Say of every instance how far it came."""
-        no_candidate = Outcome(Status.NO_CANDIDATE, self._no_candidate())
+    def _outcomes(self, found: BoolArray, sloped: BoolArray) -> list[Outcome]:
+        """Say of every person how far it came."""
         where = "around the instance" if self.surrogate == "lime" else "around the boundary point"
         flat = Outcome(
             Status.NOT_FOUND,
@@ -224,9 +241,4 @@ class ROAR(LocalMethod):
             "The recourse is the cheapest point that every linear surrogate within "
             f"delta_max = {self.delta_max:g} of the fitted one accepts.",
         )
-        outcomes = [no_candidate] * len(found)
-        for i in reached:
-            outcomes[i] = flat
-        for i in sloped:
-            outcomes[i] = ok if found[i] else too_far
-        return outcomes
+        return [ok if yes else too_far if useful else flat for yes, useful in zip(found, sloped, strict=True)]

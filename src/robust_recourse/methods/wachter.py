@@ -19,12 +19,13 @@ from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse._validation import check_integer, check_real
 from robust_recourse.actions import ActionSet
 from robust_recourse.math.scales import spread
-from robust_recourse.methods._base import Chunk, RecourseMethod
 from robust_recourse.methods._proximal import Descent, Iterate, Penalty
-from robust_recourse.methods._space import Space, check_time
-from robust_recourse.methods._verify import Outcome, verify_points
+from robust_recourse.methods.base import RecourseMethod
 from robust_recourse.models.gradients import Score, Scores
+from robust_recourse.models.predictor import Decode
 from robust_recourse.result import Answer, Status
+from robust_recourse.search import Outcome, Task, verify_points
+from robust_recourse.search.space import Space
 
 __all__ = ["Wachter"]
 
@@ -133,7 +134,8 @@ class Wachter(RecourseMethod):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
+        """Raise for parameters out of range."""
         check_real(self.trade_off, "trade_off", minimum=0.0, strict=True, maximum=_LARGEST)
         check_real(self.trade_off, "trade_off", minimum=1.0 / _LARGEST)
         check_integer(self.max_halvings, "max_halvings", minimum=0)
@@ -143,14 +145,15 @@ class Wachter(RecourseMethod):
         if self.step is not None:
             check_real(self.step, "step", minimum=0.0, strict=True, maximum=1.0)
 
-    def _learn(self, points: FloatArray, space: Space) -> None:
+    def learn(self, points: FloatArray, space: Space) -> None:
+        """Learn the scales of the columns, and whether the model has something to differentiate."""
         self.scale_ = spread(points)
         self._scores(space, "the training rows").check(points)
 
     def _scores(self, space: Space, data: str = "X") -> Scores:
         return Scores(
             self.model,
-            space.decode_smoothly,
+            _decoder(space),
             data,
             favourable=self.favourable,
             threshold=self.threshold,
@@ -160,15 +163,13 @@ class Wachter(RecourseMethod):
             numbers=bool(self.moves_.numbers.all()),
         )
 
-    def _rows_at_once(self, n_free: int) -> int:
-        return 4_000_000 // n_free
-
-    def _explain_chunk(self, chunk: Chunk) -> list[Answer]:
-        search = _Search(self, chunk)
+    def solve(self, task: Task) -> list[Answer]:
+        """Follow the gradients of every person's score."""
+        search = _Search(self, task)
         search.follow()
         points = search.last_steps()
-        outcomes = [self._outcome(search, i) for i in range(len(chunk.rows))]
-        return verify_points(search.oracle, chunk, self.limits_, points, search.found, outcomes)
+        outcomes = [self._outcome(search, i) for i in range(len(task))]
+        return verify_points(task, points, search.found, outcomes)
 
     def _outcome(self, search: _Search, i: int) -> Outcome:
         if search.found[i]:
@@ -195,19 +196,17 @@ class Wachter(RecourseMethod):
 
 
 class _Search:
-    """The search of all rows of a chunk, each at its own pace.
+    """The search of all people of a task, each at its own pace.
 
     Until a row is accepted its trade-off is halved. Then it is raised again, always from the last accepted
     solution, until that is refused; between these two values it is bracketed.
     """
 
-    def __init__(self, method: Wachter, chunk: Chunk) -> None:
-        self._method, self._chunk, m = method, chunk, len(chunk.rows)
-        self.oracle = method._oracle(chunk)
-        self._scores, self._box = method._scores(chunk.space), method.limits_.box(chunk.x0)
-        # A selection of columns is laid out by columns, and sums over a row would then depend on the batch.
-        x0, lower, upper = (np.ascontiguousarray(part[:, chunk.free]) for part in (chunk.x0, *self._box))
-        self._penalty = Penalty(x0, lower, upper, method.limits_.weights[chunk.free], method.scale_[chunk.free])
+    def __init__(self, method: Wachter, task: Task) -> None:
+        self._method, self._task, m = method, task, len(task)
+        self._scores, x0 = method._scores(task.space), task.x0
+        self._columns = task.free.any(axis=0)
+        self._penalty = Penalty(x0, *task.room.box, method.limits_.weights, method.scale_)
         start = Iterate(x0, *self._field(x0, np.arange(m)))
         self.descent = Descent(self._field, start, self._penalty, max_iter=method.max_iter, tolerance=method.tolerance)
         self.found = np.zeros(m, dtype=bool)
@@ -220,14 +219,18 @@ class _Search:
             skipped = np.ceil(np.log2(method.trade_off) - np.log2(self.steepest))
         self._halvings = np.maximum(skipped, 0.0)
 
-    def _field(self, points: FloatArray, rows: IntArray) -> Score:
-        chunk, (lower, upper) = self._chunk, self._box
-        check_time(chunk.deadline)
-        full = self.oracle.embed(points, rows)
-        score = self._scores(full, chunk.rows[rows], chunk.free, lower[rows], upper[rows])
-        asked = self._scores.rows_asked(points.shape[1])
-        self.oracle.n_queries += asked * np.bincount(rows, minlength=len(self.oracle.n_queries))
-        return score
+    def _field(self, points: FloatArray, people: IntArray) -> Score:
+        task, penalty, columns = self._task, self._penalty, self._columns
+        task.oracle.charge(people, self._scores.rows_asked(1) + (task.free[people].sum(axis=1) - 1) * self._per_column)
+        rows, bounds = task.space.rows[people], (penalty.lower[people], penalty.upper[people])
+        score = self._scores(points, rows, columns, *bounds)
+        gradient = np.zeros(points.shape)
+        gradient[:, columns] = score.gradient
+        return Score(score.value, np.where(task.free[people], gradient, 0.0))
+
+    @property
+    def _per_column(self) -> int:
+        return self._scores.rows_asked(2) - self._scores.rows_asked(1)
 
     def follow(self) -> None:
         """Find an accepted solution of every row, and a refused one close to it."""
@@ -244,7 +247,7 @@ class _Search:
     def _judge(self, rows: IntArray) -> BoolArray:
         """Ask the model about the solutions of `rows`, and choose their next trade-offs; return which are done."""
         reached, trade_off = self.descent.now.take(rows), self.descent.trade_off[rows]
-        accepted = self.oracle(reached.x.copy(), rows)
+        accepted = self._task.oracle(reached.x, rows)
         above, below = rows[accepted], rows[~accepted]
         self._above.put(above, reached.take(accepted))
         self._low[above], self.found[above] = trade_off[accepted], True
@@ -302,13 +305,13 @@ class _Search:
             # In this form a column that differs in neither keeps its bits.
             trial = refused[rows] + middle[:, None] * way[rows]
             trial = np.clip(trial, penalty.lower[rows], penalty.upper[rows])
-            yes = self.oracle(trial.copy(), rows)
+            yes = self._task.oracle(trial, rows)
             points[rows[yes]] = trial[yes]
             high[rows[yes]], low[rows[~yes]] = middle[yes], middle[~yes]
         # In single precision answers depend a little on the batch, so close to the boundary: ask for all at once,
         # as the verification does, and step back where it would find a refusal.
         rows = np.flatnonzero(self.found)
-        still = self.oracle(points[rows], rows)
+        still = self._task.oracle(points[rows], rows)
         points[rows[~still]] = accepted[rows[~still]]
         return points
 
@@ -319,3 +322,9 @@ def _steepest(start: Iterate, penalty: Penalty) -> FloatArray:
     rates = expit(-start.score)[:, None] * np.abs(start.gradient) / penalty.weights
     steepest: FloatArray = np.where(open_side, rates, 0.0).max(axis=1)
     return steepest
+
+
+def _decoder(space: Space) -> Decode:
+    """Return what turns points into rows for derivatives; they are asked for by the numbers of the rows."""
+    numbers, place = np.unique(space.rows, return_index=True)
+    return lambda points, rows: space.decode_smoothly(points, place[np.searchsorted(numbers, rows)])

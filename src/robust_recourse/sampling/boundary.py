@@ -179,7 +179,10 @@ class _Search:
             owner = self._segments.owner(contenders)
             aim = self._aim(owner)
             able = (self._cost[contenders] > 0.0) & (self._refused[contenders] < aim) & np.isfinite(self._high[owner])
-            contenders, aim = contenders[able & (contenders != self._best[owner])], aim[able & (contenders != self._best[owner])]
+            contenders, aim = (
+                contenders[able & (contenders != self._best[owner])],
+                aim[able & (contenders != self._best[owner])],
+            )
             yes = self._accepted(contenders, aim)
             ended = self._cost[contenders] <= aim  # asked at its end: there is no more of it
             self._refused[contenders[~yes]] = np.where(ended, np.inf, aim)[~yes]

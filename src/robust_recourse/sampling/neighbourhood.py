@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
+from robust_recourse.math.limits import Room
+from robust_recourse.sampling.asking import Ask
 from robust_recourse.sampling.ball import row_generator, unit_ball
-from robust_recourse.sampling.oracle import Oracle
 
-__all__ = ["Neighbourhood", "Neighbourhoods", "sample_neighbourhoods"]
+__all__ = ["Around", "Neighbourhood", "same_width", "sample_neighbourhoods"]
 
 MOST_GROWTHS = 5
 """How often the radius is doubled when a neighbourhood holds one class only."""
@@ -65,74 +66,136 @@ class Neighbourhood:
         return full
 
 
-class Neighbourhoods(NamedTuple):
-    """Samples of many instances, in the columns that may change."""
+@dataclass(frozen=True, eq=False)
+class Around:
+    """The samples of people who may change the same number of columns, within the same radius.
 
-    samples: FloatArray  # (m, n, p)
-    accepted: BoolArray  # (m, n)
-    radius: FloatArray  # (m,)
-    growths: IntArray  # (m,): how often the radius was doubled
+    Attributes
+    ----------
+    people : ndarray of int, shape (g,)
+        Who they are.
+    columns : ndarray of int, shape (g, d)
+        The columns that each may change.
+    samples : ndarray of shape (g, n, d)
+        The samples in these columns.
+    accepted : ndarray of bool, shape (g, n)
+        Their labels.
+    radius : float
+        The sampling radius in the end.
+    growths : int
+        How often it was doubled.
+    """
+
+    people: IntArray
+    columns: IntArray
+    samples: FloatArray
+    accepted: BoolArray
+    radius: float
+    growths: int
 
     @property
     def two_classes(self) -> BoolArray:
         """Which neighbourhoods hold both classes."""
         return np.asarray(self.accepted.any(axis=1) & ~self.accepted.all(axis=1))
 
+    def take(self, which: IntArray | BoolArray) -> Around:
+        """Keep some of the people."""
+        arrays = {name: getattr(self, name)[which] for name in ("people", "columns", "samples", "accepted")}
+        return replace(self, **arrays)
+
+
+def same_width(free: BoolArray) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield the people who may change the same number of columns, and these columns, of shape (g, d)."""
+    width = free.sum(axis=1)
+    for d in np.unique(width[width > 0]):
+        people = np.flatnonzero(width == d)
+        yield people, np.nonzero(free[people])[1].reshape(len(people), d)
+
 
 def sample_neighbourhoods(
-    oracle: Oracle,
-    owners: IntArray,
-    x0: FloatArray,
+    ask: Ask,
+    room: Room,
     centres: FloatArray,
     radius: float,
     n_samples: int,
     seed: int,
-    bounds: tuple[FloatArray, FloatArray] | None = None,
     once: BoolArray | None = None,
-) -> Neighbourhoods:
+) -> list[Around]:
     """Draw and label the neighbourhoods; where all labels are equal draw anew with twice the radius, a few times.
 
     Parameters
     ----------
-    oracle : Oracle
+    ask : Ask
         The model.
-    owners : ndarray of int, shape (m,)
-        The instances' numbers for the oracle.
-    x0 : ndarray of shape (m, p_all)
-        The instances with all columns: what the samples are drawn from.
+    room : Room
+        The people, and the columns that each may change: at least one. A sample beyond the bounds of a column is moved
+        onto them, so that the model is never asked there.
     centres : ndarray of shape (m, p)
-        Boundary points in the columns that may change.
+        Boundary points.
     radius : float
         Sampling radius.
     n_samples : int
-        Number of samples of each instance.
+        Number of samples of each person.
     seed : int
         Seed of the method.
-    bounds : tuple of ndarray of shape (m, p), optional
-        Bounds of the columns: a sample outside is moved onto them, so that the model is never asked beyond.
     once : ndarray of bool, shape (m,), optional
-        Instances whose samples are drawn once, whatever their labels.
+        People whose samples are drawn once, whatever their labels.
     """
-    m, p = centres.shape
-    found = Neighbourhoods(
-        samples=np.empty((m, n_samples, p)),
-        accepted=np.zeros((m, n_samples), dtype=bool),
-        radius=np.full(m, radius),
-        growths=np.zeros(m, dtype=np.int64),
-    )
-    rows = np.arange(m)
+    instances, bounds = room.limits.without_codes(room.x0), room.limits.reach(room.x0)
+    found: list[Around] = []
+    drawn = list(same_width(room.free))
     for growth in range(MOST_GROWTHS + 1):
-        unit = unit_ball([row_generator(row, seed, growth) for row in x0[rows]], n_samples, p)
-        found.growths[rows] = growth
-        found.radius[rows] = radius * 2.0**growth
-        unit *= found.radius[rows, None, None]
-        unit += centres[rows, None, :]
-        if bounds is not None:
-            np.clip(unit, *(bound[rows, None] for bound in bounds), out=unit)
-        found.samples[rows] = unit
-        labels = oracle(unit.reshape(-1, p), np.repeat(owners[rows], n_samples))
-        found.accepted[rows] = labels.reshape(-1, n_samples)
-        rows = np.flatnonzero(~found.two_classes if once is None else ~found.two_classes & ~once)
-        if not len(rows):
+        length = radius * 2.0**growth
+        clouds = [
+            _drawn(instances[people], centres[people], columns, length, n_samples, seed, growth, bounds, people)
+            for people, columns in drawn
+        ]
+        points = [
+            _embedded(cloud, centres[people], columns) for cloud, (people, columns) in zip(clouds, drawn, strict=True)
+        ]
+        labels = ask(np.concatenate(points), np.concatenate([np.repeat(people, n_samples) for people, _ in drawn]))
+        again = []
+        for cloud, (people, columns) in zip(clouds, drawn, strict=True):
+            own, labels = labels[: len(people) * n_samples], labels[len(people) * n_samples :]
+            around = Around(people, columns, cloud, own.reshape(-1, n_samples), length, growth)
+            grows = ~around.two_classes & (growth < MOST_GROWTHS)
+            if once is not None:
+                grows &= ~once[people]
+            if not grows.all():
+                found.append(around.take(~grows))
+            if grows.any():
+                again.append((people[grows], columns[grows]))
+        drawn = again
+        if not drawn:
             break
     return found
+
+
+def _drawn(
+    x0: FloatArray,
+    centres: FloatArray,
+    columns: IntArray,
+    radius: float,
+    n_samples: int,
+    seed: int,
+    growth: int,
+    bounds: tuple[FloatArray, FloatArray],
+    people: IntArray,
+) -> FloatArray:
+    cloud = unit_ball([row_generator(row, seed, growth) for row in x0], n_samples, columns.shape[1])
+    cloud *= radius
+    cloud += np.take_along_axis(centres, columns, axis=1)[:, None, :]
+    low, high = (np.take_along_axis(side[people], columns, axis=1)[:, None, :] for side in bounds)
+    if np.isfinite(low).any() or np.isfinite(high).any():
+        np.clip(cloud, low, high, out=cloud)
+    return cloud
+
+
+def _embedded(cloud: FloatArray, centres: FloatArray, columns: IntArray) -> FloatArray:
+    """Put samples back among all columns, one below the other."""
+    g, n, d = cloud.shape
+    if d == centres.shape[1]:
+        return cloud.reshape(-1, d)
+    points = np.repeat(centres, n, axis=0)
+    np.put_along_axis(points, np.repeat(columns, n, axis=0), cloud.reshape(g * n, d), axis=1)
+    return points

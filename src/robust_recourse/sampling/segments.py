@@ -151,9 +151,7 @@ class ToPoints(Segments):
 class ToCandidates(Segments):
     """The segments to candidates, which are moved into the action set."""
 
-    def __init__(
-        self, room: Room, candidates: FloatArray, index: IntArray, cost: FloatArray, jump: FloatArray
-    ) -> None:
+    def __init__(self, room: Room, candidates: FloatArray, index: IntArray, cost: FloatArray, jump: FloatArray) -> None:
         self.room, self.cost, self.jump = room, cost, jump
         self._candidates, self._index = candidates, index
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from robust_recourse.methods._base import RecourseMethod
+from robust_recourse.methods.base import RecourseMethod
 from robust_recourse.methods.bayesian import BayesianRecourse, RobustBayesianRecourse
 from robust_recourse.methods.nearest import NearestAccepted
 from robust_recourse.methods.roar import ROAR

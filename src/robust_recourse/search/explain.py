@@ -55,9 +55,7 @@ def _without_search(method: Method, space: Space, deadline: float | None) -> lis
     return answers
 
 
-def accepted_rows(
-    predict: Predictor, space: Space, deadline: float | None = None
-) -> tuple[BoolArray, BoolArray]:
+def accepted_rows(predict: Predictor, space: Space, deadline: float | None = None) -> tuple[BoolArray, BoolArray]:
     """Ask about the rows of a table as they are; return which are accepted, and which there was time for."""
     accepted, asked = np.zeros((2, len(space)), dtype=bool)
     for first in range(0, len(space), _BATCH):

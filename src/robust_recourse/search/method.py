@@ -33,7 +33,9 @@ class Method(Protocol):
         Whether the method switches categories itself. Otherwise they are switched before, to those of the cheapest
         boundary point, and it moves the numbers.
     needs_boundary : bool
-        Whether it starts at boundary points, also where a switch of categories is enough.
+        Whether it starts at boundary points.
+    goes_beyond : bool
+        Whether it also moves people for whom a switch of categories is enough.
     promises : bool
         Whether a recourse has to keep more than the model's consent.
     """
@@ -52,6 +54,8 @@ class Method(Protocol):
     def switches(self) -> bool: ...
     @property
     def needs_boundary(self) -> bool: ...
+    @property
+    def goes_beyond(self) -> bool: ...
     @property
     def promises(self) -> bool: ...
 

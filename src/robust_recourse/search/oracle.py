@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -32,6 +33,9 @@ class Criterion(Protocol):
     def __call__(self, X: Any, rows: IntArray, /) -> BoolArray:
         """Return which rows of `X`, as a model gets them, satisfy it; `rows` are their numbers in messages."""
         ...
+
+
+Question: TypeAlias = Callable[[Any, IntArray], Any]
 
 
 class Oracle:
@@ -88,30 +92,32 @@ class Oracle:
         """Ask the present model about exactly the rows that points stand for, whatever is remembered."""
         return self._asked.verify(points, self._people[people])
 
-    def put(self, question: Any, points: FloatArray, people: IntArray, *, rows: int = 1, smoothly: bool = False) -> Any:
-        """Put another question about points to the model, such as for probabilities or scores.
+    def put(self, question: Question, points: FloatArray, people: IntArray) -> Any:
+        """Put another question about points to the model, such as for probabilities, and count it.
 
         Parameters
         ----------
         question : callable
-            ``question(X, rows)``, as a :class:`Criterion` is called, with any answer.
+            ``question(X, rows)``, called as a :class:`Criterion` is, with any answer.
         points : ndarray of shape (n, p)
             The points.
         people : ndarray of int, shape (n,)
             Whose points they are.
-        rows : int
-            How many rows of the model the answer to one point counts for.
-        smoothly : bool
-            Whether the rows are not rounded, as for derivatives.
         """
-        return self._asked.put(question, points, self._people[people], rows, smoothly)
+        self.charge(people)
+        space, everybody = self._asked.space, self._people[people]
+        return question(space.decode(space.legal(points.copy(), everybody), everybody), space.rows[everybody])
+
+    def charge(self, people: IntArray, rows: IntArray | int = 1) -> None:
+        """Count questions that a method puts to the model itself; stops the search if the time is over."""
+        self._asked.charge(self._people[people], rows)
 
 
 class _Asked:
     """What was asked about all people, and what is known of the answers."""
 
     def __init__(self, space: Space, criterion: Criterion, present: Criterion, deadline: float | None) -> None:
-        self._space, self._criterion, self._present, self._deadline = space, criterion, present, deadline
+        self.space, self._criterion, self._present, self._deadline = space, criterion, present, deadline
         self.n_queries = np.zeros(len(space), dtype=np.int64)
         self._known: dict[bytes, bool] = {}
         self._counted: set[bytes] = set()
@@ -120,8 +126,8 @@ class _Asked:
         accepted = np.zeros(len(points), dtype=bool)
         for first in range(0, len(points), _BATCH):
             block = slice(first, first + _BATCH)
-            values, owners = self._space.legal(points[block], people[block]), people[block]
-            if self._space.exact:
+            values, owners = self.space.legal(points[block], people[block]), people[block]
+            if self.space.exact:
                 accepted[block] = self._decide(self._criterion, values, owners)
                 if counted:
                     self._add(owners)
@@ -130,23 +136,18 @@ class _Asked:
         return accepted
 
     def count(self, points: FloatArray, people: IntArray) -> None:
-        if self._space.exact:
+        if self.space.exact:
             self._add(people)
         else:
-            self._count_keys(_keys(self._space.legal(points, people), people), people)
+            self._count_keys(_keys(self.space.legal(points, people), people), people)
 
     def verify(self, points: FloatArray, people: IntArray) -> BoolArray:
         self._add(people)
-        return self._decide(self._present, self._space.legal(points, people), people)
+        return self._decide(self._present, self.space.legal(points, people), people)
 
-    def put(self, question: Any, points: FloatArray, people: IntArray, rows: int, smoothly: bool) -> Any:
+    def charge(self, people: IntArray, rows: IntArray | int = 1) -> None:
         check_time(self._deadline)
-        self._add(people, rows)
-        space = self._space
-        # A copy: a model may write into what it is given.
-        points = points.copy()
-        X = space.decode_smoothly(points, people) if smoothly else space.decode(space.legal(points, people), people)
-        return question(X, space.rows[people])
+        np.add.at(self.n_queries, people, rows)
 
     def _remembered(self, values: FloatArray, people: IntArray, *, counted: bool) -> BoolArray:
         keys, known = _keys(values, people), self._known
@@ -165,12 +166,12 @@ class _Asked:
                 self._counted.add(key)
                 self.n_queries[person] += 1
 
-    def _add(self, people: IntArray, rows: int = 1) -> None:
-        self.n_queries += rows * np.bincount(people, minlength=len(self.n_queries))
+    def _add(self, people: IntArray) -> None:
+        self.n_queries += np.bincount(people, minlength=len(self.n_queries))
 
     def _decide(self, criterion: Criterion, values: FloatArray, people: IntArray) -> BoolArray:
         check_time(self._deadline)
-        space = self._space
+        space = self.space
         kept = space.keeps_rules(values, people)
         which = np.flatnonzero(kept)
         if len(which):

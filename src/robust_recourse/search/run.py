@@ -30,9 +30,7 @@ _OUT_OF_TIME = (
 )
 
 
-def run(
-    method: Method, space: Space, people: IntArray, masks: BoolArray, deadline: float | None
-) -> list[Answer]:
+def run(method: Method, space: Space, people: IntArray, masks: BoolArray, deadline: float | None) -> list[Answer]:
     """Find one recourse for every search: a person, and the columns that may change.
 
     Parameters
@@ -90,7 +88,9 @@ def _explain_numbers(method: Method, task: Task) -> list[Answer]:
         return method.solve(task)
     searched = np.ones(len(task), dtype=bool) if method.needs_boundary else categories.any(axis=1)
     answers: list[Answer | None] = [None] * len(task)
-    for people, answer in zip(np.flatnonzero(~searched), method.solve(task.take(~searched)) if not searched.all() else [], strict=True):
+    for people, answer in zip(
+        np.flatnonzero(~searched), method.solve(task.take(~searched)) if not searched.all() else [], strict=True
+    ):
         answers[people] = answer
     some = task.take(searched)
     found = find_boundary(some.oracle, some.room, method.candidates_, method.look())

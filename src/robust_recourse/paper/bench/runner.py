@@ -21,7 +21,7 @@ from sklearn.model_selection import StratifiedKFold
 from robust_recourse._files import part_key, replacing
 from robust_recourse._progress import track
 from robust_recourse._provenance import commit, source, versions
-from robust_recourse.methods._base import RecourseMethod
+from robust_recourse.methods.base import RecourseMethod
 from robust_recourse.metrics import accepted_by, distances, future_validity
 from robust_recourse.paper.bench.cases import Case, load_rows, prepare
 from robust_recourse.paper.bench.classifiers import make_classifier

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from robust_recourse._validation import check_choice, check_flag, check_integer, check_real
-from robust_recourse.methods._base import RecourseMethod
+from robust_recourse.methods.base import RecourseMethod
 from robust_recourse.methods.bayesian import BayesianRecourse, RobustBayesianRecourse
 from robust_recourse.methods.nearest import NearestAccepted
 from robust_recourse.methods.roar import ROAR

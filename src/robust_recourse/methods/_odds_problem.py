@@ -1,0 +1,135 @@
+"""People with a boundary point, the samples around it, and a budget: what the Bayesian methods solve."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from robust_recourse._typing import BoolArray, FloatArray, IntArray
+from robust_recourse.actions.moves import Rounding
+from robust_recourse.math.odds import Scales
+from robust_recourse.math.projections import project, settle
+from robust_recourse.sampling.neighbourhood import Around, Neighbourhood
+from robust_recourse.search import Task
+
+__all__ = ["Part", "Problem"]
+
+_ROUNDING = 4.0 * float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """People of a problem whose samples have the same dimension and radius, in the columns that each may change."""
+
+    around: Around
+    scales: Scales
+    start: FloatArray  # (g, d): boundary points
+    x0: FloatArray  # (g, d)
+    lower: FloatArray  # (g, d)
+    upper: FloatArray  # (g, d)
+    weights: FloatArray  # (g, d)
+    budget: FloatArray  # (g,)
+
+    @property
+    def people(self) -> IntArray:
+        """Who they are in the problem."""
+        return self.around.people
+
+    def take(self, which: IntArray) -> Part:
+        """Keep some of the people."""
+        names = ("start", "x0", "lower", "upper", "weights", "budget")
+        return replace(self, around=self.around.take(which), **{name: getattr(self, name)[which] for name in names})
+
+    def project(self, y: FloatArray, which: IntArray) -> FloatArray:
+        """Project points of the people onto their feasible sets."""
+        sides = self.x0[which], self.weights[which], self.budget[which], self.lower[which], self.upper[which]
+        return project(y, *sides)
+
+    def gather(self, points: FloatArray) -> FloatArray:
+        """Return points of all people of the problem, as points of these in the columns that they may change."""
+        return np.take_along_axis(points[self.people], self.around.columns, axis=1)
+
+    def embed(self, points: FloatArray, base: FloatArray) -> FloatArray:
+        """Put points of these people back among all columns, where they have the values of `base`."""
+        rows = base[self.people]
+        np.put_along_axis(rows, self.around.columns, points, axis=1)
+        return rows
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """The people of a task, all with a boundary point, and what bounds their recourse."""
+
+    task: Task
+    around: tuple[Around, ...]
+    budget: FloatArray  # (m,)
+
+    def __len__(self) -> int:
+        return len(self.task)
+
+    @property
+    def boundary(self) -> FloatArray:
+        """The boundary points, of shape (m, p)."""
+        assert self.task.boundary is not None
+        return self.task.boundary
+
+    @property
+    def safe(self) -> BoolArray:
+        """Who is accepted with other categories and the own numbers, with all samples around them."""
+        safe = np.zeros(len(self), dtype=bool)
+        for around in self.around:
+            safe[around.people] = around.accepted.all(axis=1)
+        return safe if self.task.switched is None else safe & self.task.switched
+
+    def parts(self, scales_of: Callable[[float], Scales]) -> Iterator[Part]:
+        """Yield the people whose neighbourhoods hold both classes; `scales_of(radius)` are smoothing and radii."""
+        room = self.task.room
+        for around in self.around:
+            both = around.take(around.two_classes)
+            if not len(both.people):
+                continue
+            sides = (self.boundary, room.x0, *room.box, np.broadcast_to(room.limits.weights, room.x0.shape))
+            start, x0, lower, upper, weights = (
+                np.take_along_axis(side[both.people], both.columns, axis=1) for side in sides
+            )
+            budget = self.budget[both.people]
+            yield Part(both, scales_of(both.radius), start, x0, lower, upper, weights, budget)
+
+    def settle(self, points: FloatArray, people: IntArray, rounding: Rounding = "nearest") -> FloatArray:
+        """Return rows that keep bounds, grids and budget to the last bit."""
+        x0, weights, limit = self.task.x0[people], self.task.limits.weights, self.budget[people]
+        box = tuple(side[people] for side in self.task.room.box)
+        if self.task.space.exact:
+            return settle(points, x0, weights, limit, *box)
+        rows = np.clip(points, *box)
+        snapped = self.task.snap(rows, people, rounding)
+        over = np.flatnonzero(self.task.limits.cost(snapped, x0) > limit)
+        slack = 0.0
+        while len(over):
+            # Towards the person nothing gets dearer, but for the last bit of a number that is on no grid.
+            less = settle(rows[over], x0[over], weights, limit[over] * (1.0 - slack), *(side[over] for side in box))
+            snapped[over] = self.task.snap(less, people[over], "inward")
+            over = over[self.task.limits.cost(snapped[over], x0[over]) > limit[over]]
+            slack = min(max(2.0 * slack, _ROUNDING), 1.0)
+        return snapped
+
+    def neighbourhoods(self) -> list[Neighbourhood]:
+        """Return the neighbourhoods to keep, which draw their samples again from the seed."""
+        task = self.task
+        instances, bounds = task.limits.without_codes(task.x0), task.limits.reach(task.x0)
+        found: list[Neighbourhood | None] = [None] * len(self)
+        for around in self.around:
+            for j, i in enumerate(around.people):
+                found[i] = Neighbourhood(
+                    x0=instances[i],
+                    free=task.free[i],
+                    centre=self.boundary[i],
+                    radius=around.radius,
+                    accepted=around.accepted[j],
+                    seed=task.seed,
+                    growths=around.growths,
+                    bounds=(bounds[0][i, task.free[i]], bounds[1][i, task.free[i]]),
+                )
+        return [known for known in found if known is not None]
