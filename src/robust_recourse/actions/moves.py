@@ -109,9 +109,10 @@ class Moves:
         low, high = self.range()
         settled = values.copy()
         for k, column in enumerate(self.columns):
-            if column.kind != "number":
+            rows = np.flatnonzero(values[:, k] != own[:, k]) if column.kind == "number" else ()
+            if not len(rows):
                 continue
-            start, value = own[:, k], values[:, k]
+            start, value = own[rows, k], values[rows, k]
             bottom = np.minimum(low[k], start) if self.falls[k] else start
             top = np.maximum(high[k], start) if self.rises[k] else start
             value = np.clip(value, bottom, top)
@@ -122,7 +123,7 @@ class Moves:
                 value = _choose(value, start, bottom, top, around, rounding, column.step)
             elif short is not None:
                 value = _choose(value, start, bottom, top, _nearby(value, short), rounding)
-            settled[:, k] = np.where(value == start, start, value)
+            settled[rows, k] = np.where(value == start, start, value)
         return settled
 
     def keeps_rules(self, values: FloatArray, missing: BoolArray) -> BoolArray:

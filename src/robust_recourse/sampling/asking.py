@@ -6,7 +6,17 @@ from typing import Protocol
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["Ask"]
+__all__ = ["Ahead", "Ask"]
+
+
+class Ahead(Protocol):
+    """Answers to questions of which some may never be needed."""
+
+    accepted: BoolArray
+
+    def count(self, which: IntArray, /) -> None:
+        """Count some of the questions, now that they are needed."""
+        ...
 
 
 class Ask(Protocol):
@@ -16,12 +26,8 @@ class Ask(Protocol):
         """Return which points are accepted, and count the questions."""
         ...
 
-    def ahead(self, points: FloatArray, people: IntArray, /) -> BoolArray:
-        """Return which points are accepted, of which some may never be needed; none is counted."""
-        ...
-
-    def count(self, points: FloatArray, people: IntArray, /) -> None:
-        """Count questions that were asked ahead, now that they are needed."""
+    def ahead(self, points: FloatArray, people: IntArray, /) -> Ahead:
+        """Ask about points of which some may never be needed; none is counted yet."""
         ...
 
     def take(self, people: IntArray, /) -> Ask:

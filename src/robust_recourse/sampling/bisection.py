@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
-from robust_recourse.sampling.asking import Ask
+from robust_recourse.sampling.asking import Ahead, Ask
 
 __all__ = ["Lines", "bisect"]
 
@@ -77,15 +77,14 @@ def bisect(
     going, halvings = open_lines(np.arange(len(low))), 0
     while len(going) and halvings < _MOST_HALVINGS:
         levels = int(np.clip(np.log2(_TOGETHER / len(going) + 1.0), 1, _MOST_LEVELS))
-        asked, answers = _answers(ask, lines, going, low[going], high[going], narrow, levels)
+        answers, question = _ahead(ask, lines, going, low[going], high[going], narrow, levels)
         node = np.zeros(len(low), dtype=np.int64)
         place = np.empty(len(low), dtype=np.int64)
         place[going] = np.arange(len(going))
         for _ in range(levels):
-            if levels > 1:
-                needed = lines.point(going, asked[place[going], node[going]])
-                ask.count(needed, lines.people[going])
-            yes = answers[place[going], node[going]]
+            number = question[place[going], node[going]]
+            answers.count(number)
+            yes = answers.accepted[number]
             low[going], high[going] = _halved(low[going], high[going], lines.begin[going], yes)
             node[going] = 2 * node[going] + np.where(yes, 1, 2)
             going = open_lines(going)
@@ -93,7 +92,7 @@ def bisect(
     return low, high, left
 
 
-def _answers(
+def _ahead(
     ask: Ask,
     lines: Lines,
     which: IntArray,
@@ -101,8 +100,11 @@ def _answers(
     high: FloatArray,
     narrow: Callable[[IntArray, FloatArray, FloatArray], BoolArray],
     levels: int,
-) -> tuple[FloatArray, BoolArray]:
-    """Ask the questions of the next halvings, as a heap: after node k comes 2 k + 1 if it is accepted, else 2 k + 2."""
+) -> tuple[Ahead, IntArray]:
+    """Ask the questions of the next halvings; return the answers, and the number of each question, -1 for none.
+
+    The questions of a line are a heap: after node k comes 2 k + 1 if it is accepted, else 2 k + 2.
+    """
     n, size = len(which), 2**levels - 1
     lows, highs = np.empty((n, size)), np.empty((n, size))
     lows[:, 0], highs[:, 0] = low, high
@@ -111,14 +113,13 @@ def _answers(
         for yes in (True, False):
             child = 2 * node + (1 if yes else 2)
             lows[:, child], highs[:, child] = _halved(lows[:, node], highs[:, node], begin, np.full(n, yes))
-    middle = _middle(lows, highs, begin[:, None])
-    answers = np.zeros((n, size), dtype=bool)
     every = np.repeat(which, size)
     wanted = ~narrow(every, lows.ravel(), highs.ravel())
-    points = lines.point(every[wanted], middle.ravel()[wanted])
-    question = ask if levels == 1 else ask.ahead
-    answers.ravel()[wanted] = question(points, lines.people[every[wanted]])
-    return middle, answers
+    middle = _middle(lows, highs, begin[:, None]).ravel()[wanted]
+    question = np.full(n * size, -1)
+    question[wanted] = np.arange(len(middle))
+    answers = ask.ahead(lines.point(every[wanted], middle), lines.people[every[wanted]])
+    return answers, question.reshape(n, size)
 
 
 def _middle(low: FloatArray, high: FloatArray, begin: FloatArray) -> FloatArray:

@@ -76,9 +76,10 @@ def find_boundary(ask: Ask, room: Room, candidates: FloatArray, look: Look) -> B
         last = min(last, len(candidates))
         for part in np.array_split(missing, -(-len(missing) * (last - first) // _PAIRS)):
             some = room.take(part)
-            segments: list[Segments] = [nearest_segments(some, candidates, first, last)]
-            search = _Search(ask.take(part), Joined([*(_alone(some, look) if first == 0 else []), *segments]))
-            x, reached = search.run(look.resolution)
+            alone = _alone(some, look) if first == 0 else []
+            segments = Joined([*alone, nearest_segments(some, candidates, first, last)])
+            width = sum(segment.cost.shape[1] for segment in alone)
+            x, reached = _Search(ask.take(part), segments, alone=width).run(look.resolution)
             found.x[part[reached]], found.found[part[reached]] = x[reached], True
         missing = missing[~found.found[missing]]
         first, last = last, 3 * last
@@ -123,11 +124,11 @@ def _narrowed(ask: Ask, room: Room, x: FloatArray, resolution: float) -> FloatAr
 class _Search:
     """The incumbents of some people, and how they are improved.
 
-    With `known` costs, only what is cheaper is searched.
+    With `known` costs, only what is cheaper is searched. The first segments, `alone`, change one column only.
     """
 
-    def __init__(self, ask: Ask, segments: Segments, known: FloatArray | None = None) -> None:
-        self._ask, self._segments = ask, segments
+    def __init__(self, ask: Ask, segments: Segments, known: FloatArray | None = None, alone: int = 0) -> None:
+        self._ask, self._segments, self._alone = ask, segments, alone
         m = len(segments.cost)
         self._cost, self._jump = segments.cost.ravel(), segments.jump.ravel()
         self._best = np.full(m, -1)  # segment of the incumbent
@@ -198,27 +199,24 @@ class _Search:
         return np.where(low < high, low, (1.0 - _FINE) * high)
 
     def _first_segments(self) -> IntArray:
-        """Choose the cheapest segments whose ends are accepted; ask for all ends where none of the first few is."""
+        """Choose the cheapest segments to candidates whose ends are accepted; ask more and more, and all in the end."""
         m, width = self._segments.cost.shape
-        cost = np.where((self._segments.cost > 0.0) & np.isinf(self._high)[:, None], self._segments.cost, np.inf)
-        few = min(_FIRST, width)
-        nearest = np.argpartition(cost, few - 1, axis=1)[:, :few]
-        segments: IntArray = (nearest + width * np.arange(m)[:, None]).ravel()
-        cost = cost.ravel()
-        segments = segments[np.isfinite(cost[segments])]
-        yes = self._accepted(segments, cost[segments])
-        self._refused[segments[~yes]] = np.inf
-        segments = segments[yes]
-        without = np.isinf(self._high)
-        without[self._segments.owner(segments)] = False
-        if without.any():
-            more = np.flatnonzero(np.isfinite(cost) & np.isfinite(self._refused) & np.repeat(without, width))
-            yes = self._accepted(more, cost[more])
-            self._refused[more[~yes]] = np.inf
-            more = more[yes]
-            more = more[np.lexsort((more, cost[more], self._segments.owner(more)))]
-            segments = np.append(segments, more[_rank_within(self._segments.owner(more)) < few])
-        return segments
+        cost = np.where(np.isinf(self._high)[:, None] & (self._segments.cost > 0.0), self._segments.cost, np.inf)
+        # What changes one column only comes last: it is rarely enough.
+        last_of_all = np.lexsort((cost, np.broadcast_to(np.arange(width) < self._alone, cost.shape)), axis=1)
+        order = last_of_all + width * np.arange(m)[:, None]
+        chosen, missing, first, last = [], np.flatnonzero(np.isinf(self._high)), 0, _FIRST
+        while len(missing) and first < width:
+            segments = order[missing, first:last].ravel()
+            segments = segments[np.isfinite(cost.ravel()[segments])]
+            yes = self._accepted(segments, self._cost[segments])
+            self._refused[segments[~yes]] = np.inf
+            segments = segments[yes]
+            owner = self._segments.owner(segments)
+            chosen.append(segments[_rank_within(owner) < _FIRST])
+            missing = np.setdiff1d(missing, owner)
+            first, last = last, 4 * last
+        return np.concatenate([np.zeros(0, dtype=np.int64), *chosen])
 
     def _lines(self, segments: IntArray) -> Lines:
         return Lines(

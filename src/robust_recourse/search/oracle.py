@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse.search.space import Space
@@ -36,6 +38,7 @@ class Criterion(Protocol):
 
 
 Question: TypeAlias = Callable[[Any, IntArray], Any]
+ObjectArray: TypeAlias = NDArray[np.object_]
 
 
 class Oracle:
@@ -78,15 +81,13 @@ class Oracle:
 
     def __call__(self, points: FloatArray, people: IntArray) -> BoolArray:
         """Return which points, of these people, are recourses."""
-        return self._asked.answer(points, self._people[people], counted=True)
+        answers = self.ahead(points, people)
+        answers.count(np.arange(len(points)))
+        return answers.accepted
 
-    def ahead(self, points: FloatArray, people: IntArray) -> BoolArray:
-        """Return the same for points of which some may never be needed, without counting."""
-        return self._asked.answer(points, self._people[people], counted=False)
-
-    def count(self, points: FloatArray, people: IntArray) -> None:
-        """Count questions that were asked ahead, now that they are needed."""
-        self._asked.count(points, self._people[people])
+    def ahead(self, points: FloatArray, people: IntArray) -> Answers:
+        """Ask about points of which some may never be needed; none is counted yet."""
+        return self._asked.answers(points, self._people[people])
 
     def verify(self, points: FloatArray, people: IntArray) -> BoolArray:
         """Ask the present model about exactly the rows that points stand for, whatever is remembered."""
@@ -113,6 +114,20 @@ class Oracle:
         self._asked.charge(self._people[people], rows)
 
 
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """Answers to questions about points of people, which are counted when they are needed."""
+
+    accepted: BoolArray
+    _people: IntArray
+    _keys: ObjectArray | None  # of the rows that the points stand for; None: all are different
+    _asked: _Asked
+
+    def count(self, which: IntArray) -> None:
+        """Count some of the questions."""
+        self._asked.count(self._people[which], None if self._keys is None else self._keys[which])
+
+
 class _Asked:
     """What was asked about all people, and what is known of the answers."""
 
@@ -122,24 +137,24 @@ class _Asked:
         self._known: dict[bytes, bool] = {}
         self._counted: set[bytes] = set()
 
-    def answer(self, points: FloatArray, people: IntArray, *, counted: bool) -> BoolArray:
-        accepted = np.zeros(len(points), dtype=bool)
+    def answers(self, points: FloatArray, people: IntArray) -> Answers:
+        accepted, keys = np.zeros(len(points), dtype=bool), []
         for first in range(0, len(points), _BATCH):
             block = slice(first, first + _BATCH)
             values, owners = self.space.legal(points[block], people[block]), people[block]
             if self.space.exact:
                 accepted[block] = self._decide(self._criterion, values, owners)
-                if counted:
-                    self._add(owners)
             else:
-                accepted[block] = self._remembered(values, owners, counted=counted)
-        return accepted
+                keys += _keys(values, owners)
+                accepted[block] = self._remembered(values, owners, keys[first:])
+        return Answers(accepted, people, None if self.space.exact else np.array([*keys, None], dtype=object)[:-1], self)
 
-    def count(self, points: FloatArray, people: IntArray) -> None:
-        if self.space.exact:
-            self._add(people)
-        else:
-            self._count_keys(_keys(self.space.legal(points, people), people), people)
+    def count(self, people: IntArray, keys: ObjectArray | None) -> None:
+        if keys is not None:
+            new = {key: person for key, person in zip(keys, people.tolist(), strict=True) if key not in self._counted}
+            self._counted.update(new)
+            people = np.fromiter(new.values(), dtype=np.int64, count=len(new))
+        self._add(people)
 
     def verify(self, points: FloatArray, people: IntArray) -> BoolArray:
         self._add(people)
@@ -149,22 +164,14 @@ class _Asked:
         check_time(self._deadline)
         np.add.at(self.n_queries, people, rows)
 
-    def _remembered(self, values: FloatArray, people: IntArray, *, counted: bool) -> BoolArray:
-        keys, known = _keys(values, people), self._known
+    def _remembered(self, values: FloatArray, people: IntArray, keys: list[bytes]) -> BoolArray:
+        known = self._known
         new = {key: place for place, key in enumerate(keys) if key not in known}
         if new:
             places = np.fromiter(new.values(), dtype=np.int64, count=len(new))
             answers = self._decide(self._criterion, values[places], people[places])
             known.update(zip(new, answers.tolist(), strict=True))
-        if counted:
-            self._count_keys(keys, people)
-        return np.fromiter((known[key] for key in keys), dtype=bool, count=len(keys))
-
-    def _count_keys(self, keys: list[bytes], people: IntArray) -> None:
-        for key, person in zip(keys, people.tolist(), strict=True):
-            if key not in self._counted:
-                self._counted.add(key)
-                self.n_queries[person] += 1
+        return np.fromiter(map(known.__getitem__, keys), dtype=bool, count=len(keys))
 
     def _add(self, people: IntArray) -> None:
         self.n_queries += np.bincount(people, minlength=len(self.n_queries))
