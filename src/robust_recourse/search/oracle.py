@@ -151,9 +151,11 @@ class _Asked:
 
     def count(self, people: IntArray, keys: ObjectArray | None) -> None:
         if keys is not None:
-            new = {key: person for key, person in zip(keys, people.tolist(), strict=True) if key not in self._counted}
-            self._counted.update(new)
-            people = np.fromiter(new.values(), dtype=np.int64, count=len(new))
+            counted = self._counted
+            before = len(counted)
+            new = [place for place, key in enumerate(keys) if key not in counted and not counted.add(key)]  # type: ignore[func-returns-value]
+            assert len(counted) == before + len(new)
+            people = people[new]
         self._add(people)
 
     def verify(self, points: FloatArray, people: IntArray) -> BoolArray:
