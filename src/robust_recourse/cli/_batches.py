@@ -17,9 +17,9 @@ import pandas as pd
 from joblib import effective_n_jobs
 
 from robust_recourse._typing import FloatArray
-from robust_recourse.methods.base import RecourseMethod
 from robust_recourse.methods._collect import collect
 from robust_recourse.methods._space import Space
+from robust_recourse.methods.base import RecourseMethod
 from robust_recourse.models.predictor import ModelError
 from robust_recourse.result import Answer, Recourse, Recourses, Status
 

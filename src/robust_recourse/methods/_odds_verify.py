@@ -60,7 +60,7 @@ def verify(problem: Problem, ends: Ends, solver: Solver, scales_of: Callable[[fl
 
 def describe(problem: Problem, ends: Ends, x: FloatArray, found: BoolArray, outcomes: list[Outcome]) -> list[Answer]:
     """Tell what is known about the rows `x`, which the model accepts; people who are not `found` have none."""
-    task, every = problem.task, np.arange(len(problem))
+    task = problem.task
     cost, neighbourhoods = task.limits.cost(x, task.x0), problem.neighbourhoods()
     n_queries = 1 + task.oracle.n_queries
     return [
@@ -82,7 +82,7 @@ def describe(problem: Problem, ends: Ends, x: FloatArray, found: BoolArray, outc
         )
         if found[i]
         else task.missing(i, *outcomes[i])
-        for i in every
+        for i in range(len(problem))
     ]
 
 

@@ -53,8 +53,12 @@ class PosteriorMethod(RecourseMethod):
     highest_: FloatArray
     radius_: float
 
-    needs_boundary = True
     goes_beyond = True
+
+    @property
+    def needs_boundary(self) -> bool:
+        """Whether it starts at boundary points."""
+        return True
 
     @property
     def promises(self) -> bool:

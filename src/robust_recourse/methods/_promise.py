@@ -154,7 +154,7 @@ class _Known:
 
 
 class _Search:
-    """The bisection of the budgets of all people at once; descents are made part by part, questions are asked together."""
+    """The bisection of the budgets of all people at once: they descend part by part, and are asked about together."""
 
     def __init__(self, problem: Problem, known: _Known, parts: list[Part], solver: Solver) -> None:
         self._problem, self._known, self._parts, self._solver = problem, known, parts, solver

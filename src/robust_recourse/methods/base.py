@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from robust_recourse._typing import BoolArray, FloatArray
+from robust_recourse._typing import FloatArray
 from robust_recourse._validation import check_integer, check_real, check_seed
 from robust_recourse.actions import ActionSet
 from robust_recourse.math.limits import Limits
@@ -43,9 +43,13 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
     random_state: int | np.random.Generator | np.random.RandomState | None
     n_jobs: int | None = None
 
-    switches: bool = False
-    needs_boundary: bool = False
-    goes_beyond: bool = False
+    switches: ClassVar[bool] = False
+    goes_beyond: ClassVar[bool] = False
+
+    @property
+    def needs_boundary(self) -> bool:
+        """Whether it starts at boundary points."""
+        return False
 
     @property
     def promises(self) -> bool:
@@ -172,8 +176,7 @@ def _reachable(limits: Limits, candidates: FloatArray) -> Limits:
 def _filled(space: Space) -> FloatArray:
     """Return the points of a table; an empty number is the median of its column."""
     points, missing = space.points.copy(), space.table.missing & space.moves.numbers
-    gaps: BoolArray = missing.any(axis=0)
-    for k in np.flatnonzero(gaps):
+    for k in np.flatnonzero(missing.any(axis=0)):
         known = points[~missing[:, k], k]
         points[missing[:, k], k] = np.median(known) if len(known) else 0.0
     return points

@@ -154,7 +154,7 @@ class ROAR(RecourseMethod):
     radius_: float
 
     @property
-    def needs_boundary(self) -> bool:  # type: ignore[override]
+    def needs_boundary(self) -> bool:
         """Whether it starts at boundary points: local surrogates do."""
         return self.surrogate == "limels"
 

@@ -205,7 +205,7 @@ class _Search:
     def __init__(self, method: Wachter, task: Task) -> None:
         self._method, self._task, m = method, task, len(task)
         self._scores, x0 = method._scores(task.space), task.x0
-        self._columns = task.free.any(axis=0)
+        self._columns: BoolArray = np.asarray(task.free.any(axis=0))
         self._penalty = Penalty(x0, *task.room.box, method.limits_.weights, method.scale_)
         start = Iterate(x0, *self._field(x0, np.arange(m)))
         self.descent = Descent(self._field, start, self._penalty, max_iter=method.max_iter, tolerance=method.tolerance)

@@ -12,7 +12,10 @@ __all__ = ["Ahead", "Ask"]
 class Ahead(Protocol):
     """Answers to questions of which some may never be needed."""
 
-    accepted: BoolArray
+    @property
+    def accepted(self) -> BoolArray:
+        """Which points are accepted."""
+        ...
 
     def count(self, which: IntArray, /) -> None:
         """Count some of the questions, now that they are needed."""

@@ -1,9 +1,9 @@
 r"""Bisection of many lines at once, with the next questions asked ahead where few lines are left.
 
-A line is refused at its *low* position and accepted at its *high* one, and the bracket between the two is halved. A call
-of a model costs much whatever its size, so that for few lines the questions of the next :math:`b` halvings are asked in
-one call, :math:`2^b - 1` for each line. Only the answers that a halving one by one would have asked for are used and
-counted: the result does not depend on how many lines there are.
+A line is refused at its *low* position and accepted at its *high* one, and the bracket between the two is halved. A
+call of a model costs much whatever its size, so that for few lines the questions of the next :math:`b` halvings are
+asked in one call, :math:`2^b - 1` for each line. Only the answers that a halving one by one would have asked for are
+used and counted: the result does not depend on how many lines there are.
 """
 
 from __future__ import annotations

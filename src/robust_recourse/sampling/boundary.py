@@ -1,18 +1,19 @@
 r"""Search for the cheapest point on the decision boundary.
 
 The candidates of a person are accepted training rows, moved into its action set. A segment from the person to a
-candidate crosses the boundary at some cost, and the cheapest crossing is wanted. The cost grows linearly along a segment,
-so that *"is the point of this segment at cost* :math:`\tau` *accepted?"* decides whether the segment can beat an incumbent
-of cost :math:`\tau`: all segments are asked that once, in one batch, and only those that answer yes are looked at again.
+candidate crosses the boundary at some cost, and the cheapest crossing is wanted. The cost grows linearly along a
+segment, so that *"is the point of this segment at cost* :math:`\tau` *accepted?"* decides whether the segment can beat
+an incumbent of cost :math:`\tau`: all segments are asked that once, in one batch, and only those that answer yes are
+looked at again.
 
-Training rows differ from a person in all columns at once, and an L1 cost charges for each. The corners of an L1 ball lie
-on the axes: where the boundary is a hyperplane, the cheapest point on it changes one column only. So the segments along
-single columns, up to the ends of the range of the training rows, compete, too, and so do switches of single categories.
+Training rows differ from a person in all columns at once, and an L1 cost charges for each. The corners of an L1 ball
+lie on the axes: where the boundary is a hyperplane, the cheapest point on it changes one column only. So the segments
+along single columns, up to the ends of the range of the training rows, compete, too, and so do switches of single
+categories. What wins is polished, see :mod:`robust_recourse.sampling.polishing`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -32,8 +33,11 @@ _PICKS = 4  # contenders bisected in every later round
 _SHARES = (32, 160)  # segments that compete before the others do
 _COARSE, _FINE = 2.0**-7, 1e-6  # widths of a bracket relative to its cost: to compare segments, and at the end
 _PAIRS = 2**20  # segments that are looked at together
-_PROBES = np.arange(1, 8) / 8.0  # of the cost of a boundary point, where other segments might be accepted before
-_PROBED, _PROBED_MORE = 8, 64  # segments: of everybody, and of those in whom that was so
+_ROWS = 8192  # points built at once
+_BEYOND = 1e300  # any cost that there is
+# Segments, and parts of the cost of a boundary point at which these might be accepted before: first a few, and more of
+# people in whom that was so.
+_PROBES = ((8, np.arange(1, 4) / 4.0), (64, np.arange(1, 8) / 8.0))
 
 
 class Look(NamedTuple):
@@ -164,7 +168,7 @@ class _Search:
         m, width = self._segments.cost.shape
         bounds = [0, *(share for share in _SHARES if share < width), width]
         for begin, end in pairwise(bounds):
-            if end == width and begin:
+            if begin:
                 self._refine(resolution)
             ways = np.arange(begin, end)
             self._improve((np.arange(m)[:, None] * width + ways).ravel())
@@ -200,22 +204,25 @@ class _Search:
 
     def _first_segments(self) -> IntArray:
         """Choose the cheapest segments to candidates whose ends are accepted; ask more and more, and all in the end."""
-        m, width = self._segments.cost.shape
+        width = self._segments.cost.shape[1]
         cost = np.where(np.isinf(self._high)[:, None] & (self._segments.cost > 0.0), self._segments.cost, np.inf)
         # What changes one column only comes last: it is rarely enough.
-        last_of_all = np.lexsort((cost, np.broadcast_to(np.arange(width) < self._alone, cost.shape)), axis=1)
-        order = last_of_all + width * np.arange(m)[:, None]
-        chosen, missing, first, last = [], np.flatnonzero(np.isinf(self._high)), 0, _FIRST
+        if self._alone < width:
+            cost[:, : self._alone] = np.where(np.isfinite(cost[:, : self._alone]), _BEYOND, np.inf)
+        chosen, missing, first, last = [], np.flatnonzero(np.isinf(self._high)), 0, min(_FIRST, width)
         while len(missing) and first < width:
-            segments = order[missing, first:last].ravel()
-            segments = segments[np.isfinite(cost.ravel()[segments])]
+            nearest = np.argpartition(cost[missing], last - 1, axis=1)[:, :last] if first == 0 else None
+            ranked = np.argsort(cost[missing], axis=1, kind="stable")[:, first:last] if nearest is None else nearest
+            segments = (ranked + width * missing[:, None]).ravel()
+            segments = np.sort(segments[np.isfinite(cost.ravel()[segments])])
             yes = self._accepted(segments, self._cost[segments])
             self._refused[segments[~yes]] = np.inf
+            cost.ravel()[segments[~yes]] = -np.inf
             segments = segments[yes]
             owner = self._segments.owner(segments)
             chosen.append(segments[_rank_within(owner) < _FIRST])
             missing = np.setdiff1d(missing, owner)
-            first, last = last, 4 * last
+            first, last = last, min(4 * last, width)
         return np.concatenate([np.zeros(0, dtype=np.int64), *chosen])
 
     def _lines(self, segments: IntArray) -> Lines:
@@ -230,8 +237,7 @@ class _Search:
         if not len(segments):
             return
         begin = np.zeros(len(segments)) if low is None else low
-        coarse: Callable[[IntArray, FloatArray, FloatArray], BoolArray] = lambda _, a, b: b - a <= _COARSE * b  # noqa: E731
-        low, high, left = bisect(self._ask, self._lines(segments), begin, high, coarse, self._high)
+        low, high, left = bisect(self._ask, self._lines(segments), begin, high, _coarse, self._high)
         self._refused[segments] = np.maximum(self._refused[segments], low)
         segments, low, high = segments[left], low[left], high[left]
         owner = self._segments.owner(segments)
@@ -261,25 +267,25 @@ class _Search:
     def _look_back(self) -> None:
         """Look for segments that are accepted earlier, too: those of a tree cross the boundary more than once."""
         people = np.flatnonzero(self._best >= 0)
-        for most in (_PROBED, _PROBED_MORE):
+        for most, parts in _PROBES:
             if not len(people):
                 return
-            people = self._probe(people, most)
+            people = self._probe(people, most, parts)
 
-    def _probe(self, people: IntArray, most: int) -> IntArray:
+    def _probe(self, people: IntArray, most: int, parts: FloatArray) -> IntArray:
         """Ask about several points of some segments; return the people for whom that found a cheaper one."""
         width = self._segments.cost.shape[1]
         ways = np.unique(np.linspace(0, width - 1, min(most, width)).astype(np.int64))
         segments = np.unique(np.append(self._best[people], (people[:, None] * width + ways).ravel()))
         segments = segments[self._cost[segments] > 0.0]
-        each, probe = np.repeat(segments, len(_PROBES)), np.tile(_PROBES, len(segments))
+        each, probe = np.repeat(segments, len(parts)), np.tile(parts, len(segments))
         cost = probe * self._high[self._segments.owner(each)]
         useful = (cost < self._cost[each]) & (cost >= self._jump[each])
         each, cost, probe = each[useful], cost[useful], probe[useful]
         yes = self._accepted(each, cost)
         each, cost, probe = each[yes], cost[yes], probe[yes]
         before = self._high.copy()
-        low = np.maximum(cost * (1.0 - _PROBES[0] / probe), 0.0)
+        low = np.maximum(cost * (1.0 - parts[0] / probe), 0.0)
         self._compete(each, cost, low)
         return np.flatnonzero(self._high < before)
 
@@ -287,10 +293,17 @@ class _Search:
         # Below its jump a segment has not begun.
         accepted = cost >= self._jump[segments]
         begun = np.flatnonzero(accepted)
-        if len(begun):
-            points = self._segments.point(segments[begun], cost[begun])
-            accepted[begun] = self._ask(points, self._segments.owner(segments[begun]))
+        for first in range(0, len(begun), _ROWS):
+            asked = begun[first : first + _ROWS]
+            points = self._segments.point(segments[asked], cost[asked])
+            accepted[asked] = self._ask(points, self._segments.owner(segments[asked]))
         return accepted
+
+
+def _coarse(_: IntArray, low: FloatArray, high: FloatArray) -> BoolArray:
+    """Whether brackets are narrow enough to compare segments."""
+    narrow: BoolArray = high - low <= _COARSE * high
+    return narrow
 
 
 def _spread(owner: IntArray) -> BoolArray:

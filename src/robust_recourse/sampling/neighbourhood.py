@@ -146,18 +146,19 @@ def sample_neighbourhoods(
     drawn = list(same_width(room.free))
     for growth in range(MOST_GROWTHS + 1):
         length = radius * 2.0**growth
-        clouds = [
-            _drawn(instances[people], centres[people], columns, length, n_samples, seed, growth, bounds, people)
-            for people, columns in drawn
-        ]
-        points = [
-            _embedded(cloud, centres[people], columns) for cloud, (people, columns) in zip(clouds, drawn, strict=True)
-        ]
-        labels = ask(np.concatenate(points), np.concatenate([np.repeat(people, n_samples) for people, _ in drawn]))
+        clouds = []
+        for people, columns in drawn:
+            rngs = [row_generator(row, seed, growth) for row in instances[people]]
+            sides = (side[people] for side in (centres, *bounds))
+            centre, low, high = (np.take_along_axis(side, columns, axis=1)[:, None, :] for side in sides)
+            clouds.append(_cloud(rngs, n_samples, length, centre, (low, high)))
+        points = [_embedded(cloud, centres[own], columns) for cloud, (own, columns) in zip(clouds, drawn, strict=True)]
+        labels = ask(np.concatenate(points), np.repeat(np.concatenate([people for people, _ in drawn]), n_samples))
+        cuts = np.cumsum([len(people) for people, _ in drawn])[:-1]
+        own_labels = np.split(labels.reshape(-1, n_samples), cuts)
         again = []
-        for cloud, (people, columns) in zip(clouds, drawn, strict=True):
-            own, labels = labels[: len(people) * n_samples], labels[len(people) * n_samples :]
-            around = Around(people, columns, cloud, own.reshape(-1, n_samples), length, growth)
+        for cloud, (people, columns), accepted in zip(clouds, drawn, own_labels, strict=True):
+            around = Around(people, columns, cloud, accepted, length, growth)
             grows = ~around.two_classes & (growth < MOST_GROWTHS)
             if once is not None:
                 grows &= ~once[people]
@@ -171,23 +172,20 @@ def sample_neighbourhoods(
     return found
 
 
-def _drawn(
-    x0: FloatArray,
-    centres: FloatArray,
-    columns: IntArray,
-    radius: float,
+def _cloud(
+    rngs: list[np.random.Generator],
     n_samples: int,
-    seed: int,
-    growth: int,
-    bounds: tuple[FloatArray, FloatArray],
-    people: IntArray,
+    radius: float,
+    centre: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
 ) -> FloatArray:
-    cloud = unit_ball([row_generator(row, seed, growth) for row in x0], n_samples, columns.shape[1])
+    """Draw samples around centres within bounds, all of shape (g, 1, d)."""
+    cloud = unit_ball(rngs, n_samples, centre.shape[2])
     cloud *= radius
-    cloud += np.take_along_axis(centres, columns, axis=1)[:, None, :]
-    low, high = (np.take_along_axis(side[people], columns, axis=1)[:, None, :] for side in bounds)
-    if np.isfinite(low).any() or np.isfinite(high).any():
-        np.clip(cloud, low, high, out=cloud)
+    cloud += centre
+    if any(np.isfinite(side).any() for side in bounds):
+        np.clip(cloud, *bounds, out=cloud)
     return cloud
 
 

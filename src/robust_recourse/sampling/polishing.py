@@ -121,15 +121,11 @@ def _trades(room: Room, x: FloatArray) -> tuple[IntArray, _Trades]:
     if takes.sum(axis=1).max(initial=0) > _WIDEST:
         takes &= x != x0
     pair, taken = np.nonzero(takes[owner] & (given[:, None] != np.arange(x.shape[1])))
-    ways = []
-    for sign in (1.0, -1.0):
-        at = x[owner[pair], taken]
-        # Away from the person: on the other side a column only gets dearer.
-        away = sign * (at - x0[owner[pair], taken]) >= 0.0
-        room_left = np.where(sign > 0.0, upper[owner[pair], taken] > at, lower[owner[pair], taken] < at)
-        ways.append(np.flatnonzero(away & room_left))
-    every = np.concatenate(ways)
-    sign = np.repeat([1.0, -1.0], [len(way) for way in ways])
+    # Away from the person: on the other side a column only gets dearer.
+    at, own = x[owner[pair], taken], x0[owner[pair], taken]
+    ups = np.flatnonzero((at >= own) & (at < upper[owner[pair], taken]))
+    downs = np.flatnonzero((at <= own) & (at > lower[owner[pair], taken]))
+    every, sign = np.append(ups, downs), np.repeat([1.0, -1.0], [len(ups), len(downs)])
     pair, taken = pair[every], taken[every]
     people, given, rows = owner[pair], given[pair], np.arange(len(every))
     start = x[people]

@@ -17,6 +17,7 @@ from robust_recourse.math.limits import Limits, Room
 __all__ = ["Axes", "Joined", "Segments", "Switches", "ToCandidates", "ToPoints", "nearest_segments"]
 
 _DISTANCES = 2**18  # entries of a block of the distance matrix
+_SOME, _AMPLE = 16, 1.3  # every so many of them tell where the cheapest end, and how much more is taken
 
 
 class Segments(ABC):
@@ -47,9 +48,13 @@ class Segments(ABC):
         length = self.cost.ravel().take(segment) - jump
         # An end that only switches has no length but by rounding.
         part = np.clip((cost - jump) / np.where(length > 0.0, length, 1.0), 0.0, 1.0)[:, None]
+        kept = end == start
+        kept |= self.room.limits.categories
         # In this form the ends of a segment are exactly its ends.
-        moved = end * part + start * (1.0 - part)
-        points: FloatArray = np.where(self.room.limits.categories | (end == start), end, moved)
+        points = end * part
+        start *= 1.0 - part
+        points += start
+        np.copyto(points, end, where=kept)
         return self.room.clipped(points, owner)
 
 
@@ -68,11 +73,13 @@ class Joined(Segments):
 
     def ends(self, owner: IntArray, way: IntArray) -> FloatArray:
         """Return the ends of the segments number `way` of their owners."""
-        ends = np.empty((len(way), self.room.x0.shape[1]))
         kind = np.searchsorted(self._first, way, side="right") - 1
+        ends = np.empty((len(way), self.room.x0.shape[1]))
         for k, part in enumerate(self._parts):
-            mine = np.flatnonzero(kind == k)
-            if len(mine):
+            mine = kind == k
+            if mine.all():
+                return part.ends(owner, way - self._first[k])
+            if mine.any():
                 ends[mine] = part.ends(owner[mine], way[mine] - self._first[k])
         return ends
 
@@ -157,8 +164,8 @@ class ToCandidates(Segments):
 
     def take(self, people: IntArray) -> ToCandidates:
         """Keep some of the people."""
-        known = (part[people] for part in (self._index, self.cost, self.jump))
-        return ToCandidates(self.room.take(people), self._candidates, *known)
+        index, cost, jump = self._index[people], self.cost[people], self.jump[people]
+        return ToCandidates(self.room.take(people), self._candidates, index, cost, jump)
 
     def ends(self, owner: IntArray, way: IntArray) -> FloatArray:
         """Return the candidates as far as their owners may become like them."""
@@ -239,9 +246,23 @@ def _cheapest(distances: FloatArray, first: int, last: int) -> IntArray:
         return np.broadcast_to(np.arange(last), distances.shape)
     if first:
         return np.argsort(distances, axis=1, kind="stable")[:, first:last]
-    chosen = np.argpartition(distances, last - 1, axis=1)[:, :last]
-    # A partition splits ties at its border as it likes, and then later ranks would not be the rest.
-    border = distances[np.arange(len(distances)), chosen[:, -1]]
-    tied = np.flatnonzero((distances <= border[:, None]).sum(axis=1) > last)
-    chosen[tied] = np.argsort(distances[tied], axis=1, kind="stable")[:, :last]
+    # Most entries are far too large: what some of them say about the border saves sorting the others.
+    some = distances[:, ::_SOME]
+    rank = min(int(_AMPLE * last / _SOME) + _SOME, some.shape[1] - 1)
+    border = np.partition(some, rank, axis=1)[:, rank]
+    chosen = np.empty((len(distances), last), dtype=np.int64)
+    for row, (own, most) in enumerate(zip(distances, border, strict=True)):
+        small = np.flatnonzero(own <= most)
+        if len(small) < last:
+            small = np.arange(len(own))
+        chosen[row] = small[_smallest(own[small], last)]
     return chosen
+
+
+def _smallest(values: FloatArray, n: int) -> IntArray:
+    if n == len(values):
+        return np.arange(n)
+    chosen = np.argpartition(values, n - 1)[:n]
+    # A partition splits ties at its border as it likes, and then later ranks would not be the rest.
+    tied = (values <= values[chosen[-1]]).sum() > n
+    return np.argsort(values, kind="stable")[:n] if tied else chosen

@@ -39,7 +39,7 @@ def _without_search(method: Method, space: Space, deadline: float | None) -> lis
     """Answer people who need no search, or cannot be searched for; None for the others."""
     accepted, asked = accepted_rows(predictor(method), space, deadline)
     outside = method.moves_.outside(space.table.values, space.table.missing)
-    stuck = ~movable(method.limits_, space).any(axis=1)
+    stuck: BoolArray = np.asarray(~movable(method.limits_, space).any(axis=1))
     answers: list[Answer | None] = []
     for person, x0 in enumerate(space.points):
         if not asked[person]:

@@ -193,7 +193,7 @@ class _Search:
         points, owner = points[yes], owner[yes]
         order = np.lexsort((np.arange(len(owner)), self._cost(points, owner), owner))
         first = order[np.diff(owner[order], prepend=-1) != 0]
-        best = np.full((len(self._task), points.shape[1]), np.nan)
+        best: FloatArray = np.full((len(self._task), points.shape[1]), np.nan)
         best[owner[first]] = points[first]
         return best[people]
 
@@ -223,7 +223,8 @@ class _Search:
         points = np.tile(own, (len(chosen), 1))
         points[np.arange(len(chosen))[:, None], column[chosen]] = value[chosen]
         owner = np.full(len(points), i)
-        return self._cheapest(task.snap(points, owner), owner, np.array([i]))[0]
+        best: FloatArray = self._cheapest(task.snap(points, owner), owner, np.array([i]))[0]
+        return best
 
     def _polished(self, points: FloatArray) -> FloatArray:
         """Make points cheaper that are accepted, in the columns that they change; they are rows that can be told."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from robust_recourse._typing import FloatArray
 from robust_recourse.actions.moves import Moves
@@ -50,14 +50,18 @@ class Method(Protocol):
     candidates_: FloatArray
     seed_: int
 
+    switches: ClassVar[bool]
+    goes_beyond: ClassVar[bool]
+
     @property
-    def switches(self) -> bool: ...
+    def needs_boundary(self) -> bool:
+        """Whether it starts at boundary points."""
+        ...
+
     @property
-    def needs_boundary(self) -> bool: ...
-    @property
-    def goes_beyond(self) -> bool: ...
-    @property
-    def promises(self) -> bool: ...
+    def promises(self) -> bool:
+        """Whether a recourse has to keep more than the model's consent."""
+        ...
 
     def look(self) -> Look:
         """How to look for boundary points."""

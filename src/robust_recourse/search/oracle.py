@@ -181,10 +181,12 @@ class _Asked:
     def _decide(self, criterion: Criterion, values: FloatArray, people: IntArray) -> BoolArray:
         check_time(self._deadline)
         space = self.space
+        if not space.moves.rules:
+            # A copy: a model may write into what it is given.
+            return criterion(space.decode(values.copy(), people), space.rows[people])
         kept = space.keeps_rules(values, people)
         which = np.flatnonzero(kept)
         if len(which):
-            # A copy, by the selection: a model may write into what it is given.
             kept[which] = criterion(space.decode(values[which], people[which]), space.rows[people[which]])
         return kept
 

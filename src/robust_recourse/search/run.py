@@ -82,46 +82,47 @@ def _explain(method: Method, space: Space, free: BoolArray, deadline: float | No
 
 
 def _explain_numbers(method: Method, task: Task) -> list[Answer]:
-    """Switch categories, find the boundary, and let the method solve."""
-    categories = task.free & task.limits.categories
-    if not method.needs_boundary and not categories.any():
-        return method.solve(task)
-    searched = np.ones(len(task), dtype=bool) if method.needs_boundary else categories.any(axis=1)
-    answers: list[Answer | None] = [None] * len(task)
-    for people, answer in zip(
-        np.flatnonzero(~searched), method.solve(task.take(~searched)) if not searched.all() else [], strict=True
-    ):
-        answers[people] = answer
-    some = task.take(searched)
-    found = find_boundary(some.oracle, some.room, method.candidates_, method.look())
-    reached = some.take(found.found)
-    switched = switch(reached, found.x[found.found])
-    solved = solve_switched(method, switched) if len(reached) else []
-    price = reached.limits.cost(switched.x0, reached.x0)
-    solved = [with_price(answer, x0, float(add)) for answer, x0, add in zip(solved, reached.x0, price, strict=True)]
-    solved = _with_own_categories(method, reached, switched, solved)
-    others = iter(solved)
-    for i, held in zip(np.flatnonzero(searched), found.found, strict=True):
-        missing = task.missing(int(i), Status.NO_CANDIDATE, no_candidate(method))
-        answers[i] = next(others) if held else missing
-    return [answer for answer in answers if answer is not None]
+    """Switch categories where that is cheaper, and let the method move the numbers."""
+    switchable: BoolArray = np.asarray((task.free & task.limits.categories).any(axis=1))
+    searched = np.ones(len(task), dtype=bool) if method.needs_boundary else switchable
+    plain = iter(method.solve(task.take(~searched)) if not searched.all() else [])
+    from_boundary = iter(_explain_from_boundary(method, task.take(searched)) if searched.any() else [])
+    return [next(from_boundary if yes else plain) for yes in searched]
+
+
+def _explain_from_boundary(method: Method, task: Task) -> list[Answer]:
+    """Find the boundary, switch categories to those of its points, and let the method solve."""
+    found = find_boundary(task.oracle, task.room, method.candidates_, method.look())
+    reached = task.take(found.found)
+    answers: list[Answer] = []
+    if len(reached):
+        switched = switch(reached, found.x[found.found])
+        price = reached.limits.cost(switched.x0, reached.x0)
+        solved = zip(solve_switched(method, switched), reached.x0, price, strict=True)
+        answers = [with_price(answer, x0, float(add)) for answer, x0, add in solved]
+        answers = _with_own_categories(method, reached, switched, answers)
+    solved_people = iter(answers)
+    return [
+        next(solved_people) if held else task.missing(i, Status.NO_CANDIDATE, no_candidate(method))
+        for i, held in enumerate(found.found)
+    ]
 
 
 def _with_own_categories(method: Method, task: Task, switched: Task, answers: list[Answer]) -> list[Answer]:
-    """Search once more where a promise is out of reach: other categories make the boundary cheap, but it may need the own."""
+    """Search once more where a promise is out of reach: it may need the categories that made the boundary dear."""
     numbers = task.free & ~task.limits.categories
     lost = np.array([answer.status is Status.OUT_OF_REACH for answer in answers], dtype=bool)
     lost &= numbers.any(axis=1) & (switched.x0 != task.x0).any(axis=1)
     if not lost.any():
         return answers
     room = Room(task.limits, task.x0, numbers)
-    again = iter(_explain_numbers(method, replace(task, room=room).take(lost)))
+    again = iter(_explain_from_boundary(method, replace(task, room=room).take(lost)))
+    others = [next(again) if yes else answer for yes, answer in zip(lost, answers, strict=True)]
     asked = task.oracle.n_queries
-    answers = list(answers)
-    for i in np.flatnonzero(lost):
-        other = next(again)
-        answers[i] = replace(other if other.valid else answers[i], n_queries=1 + int(asked[i]))
-    return answers
+    return [
+        replace(other if other.valid else answer, n_queries=1 + int(asked[i])) if lost[i] else answer
+        for i, (other, answer) in enumerate(zip(others, answers, strict=True))
+    ]
 
 
 def no_candidate(method: Method) -> str:

@@ -36,7 +36,9 @@ def switch(task: Task, boundary: FloatArray) -> Task:
 def solve_switched(method: Method, task: Task) -> list[Answer]:
     """Let the method move the numbers of people whose categories have been switched, where that is not enough."""
     assert task.switched is not None
-    done = ~task.free.any(axis=1) if method.goes_beyond else task.switched | ~task.free.any(axis=1)
+    done: BoolArray = np.asarray(~task.free.any(axis=1))
+    if not method.goes_beyond:
+        done = done | task.switched
     moved = iter(method.solve(task.take(~done)) if not done.all() else [])
     ready = iter(_switched_only(method, task.take(done)) if done.any() else [])
     return [next(ready) if known else next(moved) for known in done]

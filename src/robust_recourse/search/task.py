@@ -68,7 +68,7 @@ class Task:
 
     def take(self, people: IntArray | BoolArray) -> Task:
         """Keep some of the people."""
-        index = np.flatnonzero(people) if people.dtype == bool else people
+        index: IntArray = np.arange(len(self))[people]
         return replace(
             self,
             space=self.space.take(index),
