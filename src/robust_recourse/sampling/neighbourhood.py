@@ -177,8 +177,7 @@ def _cloud(
     n_samples: int,
     radius: float,
     centre: FloatArray,
-    low: FloatArray,
-    high: FloatArray,
+    bounds: tuple[FloatArray, FloatArray],
 ) -> FloatArray:
     """Draw samples around centres within bounds, all of shape (g, 1, d)."""
     cloud = unit_ball(rngs, n_samples, centre.shape[2])
