@@ -1,7 +1,7 @@
 """Certificates: the bound against random mixtures, the sources of samples, what is told, and bad input."""
 
 import pickle
-from dataclasses import fields, replace
+
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import logsumexp
 
-from robust_recourse import ActionSet, BayesianRecourse, NearestAccepted, RobustBayesianRecourse
+from robust_recourse import ActionSet, BayesianRecourse, NearestAccepted, Recourses, RobustBayesianRecourse
 from robust_recourse.certificates.certificate import Certificates, certify
 from robust_recourse.math.odds import Scales, log_worst_case_odds
 from robust_recourse.sampling.neighbourhood import Neighbourhood
@@ -339,8 +339,8 @@ def test_recourses_are_certified_in_the_neighbourhoods_in_which_they_were_found(
     _, found, _ = explained
     certificates = certify(found)
     np.testing.assert_allclose(certificates.log_worst_case_odds[:2], found.log_worst_case_odds[:2], atol=1e-7)
-    np.testing.assert_array_equal(certificates[0].samples, found[0].neighbourhood.free_samples)
-    assert certificates[0].scales == found[0].scales
+    np.testing.assert_array_equal(certificates[0].samples, found[0].trace.neighbourhood.free_samples)
+    assert certificates[0].scales == found[0].trace.scales
     assert "found without a neighbourhood" in certificates.reason[2]
     assert certificates.reason[3] == found.reason[3]
     assert np.isnan(certificates.certified_radius[2:]).all()
@@ -378,16 +378,16 @@ def test_recourses_with_samples(explained):
     own = certify((np.stack([samples] * 4), np.stack([labels] * 4)), found, sigma=0.5)
     np.testing.assert_array_equal(own.certified_radius, certificates.certified_radius)
     np.testing.assert_array_equal(own[1].point, found.x[1])
-    nobody = certify((samples, labels), _only(found, 3), sigma=0.5)
+    nobody = certify((samples, labels), found[3:], sigma=0.5)
     assert np.isnan(nobody.certified_radius).all()
-    assert np.isnan(certify(_only(found, 3)).certified_radius).all()
+    assert np.isnan(certify(found[3:]).certified_radius).all()
 
 
-def _only(found, row):
-    """The recourses of one row, as `explain` would return them."""
-    rows = slice(row, row + 1)
-    names = {f.name for f in fields(found)} - {"kinds", "orders", "favourable", "threshold"}
-    return replace(found, **{name: getattr(found, name)[rows] for name in names})
+def test_recourses_that_were_read_from_a_file_have_no_neighbourhoods(explained):
+    method, found, _ = explained
+    read = Recourses.from_json(found.to_json())
+    assert "found without a neighbourhood" in certify(read).reason[0]
+    np.testing.assert_array_equal(certify(method, read).certified_radius, certify(method, found).certified_radius)
 
 
 def test_several_recourses_of_a_person_are_told_apart(explained):
@@ -416,7 +416,7 @@ def test_frames_are_certified_in_units_of_cost():
     other = found.x.assign(income=3210.0)  # just beyond the boundary
     certificates = certify(method, other, refused)
     assert (certificates.certified_radius < 0.5 * stored.certified_radius).all()
-    np.testing.assert_allclose([one.point[0] for one in certificates], other["income"] / found[0].unit[0])
+    np.testing.assert_allclose([one.point[0] for one in certificates], other["income"] / found[0].trace.unit[0])
 
 
 SAMPLES, LABELS = [[0.0, 0.0], [1.0, 1.0], [2.0, 0.0]], [0, 1, 1]

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robust_recourse import ActionSet, NearestAccepted, Recourse, RobustBayesianRecourse, Status
+from robust_recourse import ActionSet, NearestAccepted, RobustBayesianRecourse, Status
 from robust_recourse.cli import _batches
 from robust_recourse.cli._batches import Kept, explain_all
+from robust_recourse.result import Answer
 
 NUMBERS = st.floats()
 
@@ -18,7 +19,7 @@ def people(draw):
     """Some people, of width 3, each with one or two recourses of any numbers."""
     vector = st.lists(NUMBERS, min_size=3, max_size=3).map(np.array)
     recourse = st.builds(
-        Recourse,
+        Answer,
         x0=st.just(np.zeros(3)),
         x=vector,
         boundary=vector,
@@ -70,7 +71,7 @@ def test_what_is_kept_comes_back_to_the_last_bit_and_a_torn_end_is_cut_off(tmp_p
 
 def test_a_line_that_only_lost_its_end_is_torn_too(tmp_path):
     kept, points = Kept(tmp_path / "partial"), np.zeros((5, 2))
-    known = [[Recourse.unchanged(points[0])]]
+    known = [[Answer.unchanged(points[0])]]
     kept.append(known * 2)
     kept.path.write_bytes(kept.path.read_bytes()[:-1])
     assert_same(kept.read(points), known)
@@ -81,7 +82,7 @@ def test_a_line_that_only_lost_its_end_is_torn_too(tmp_path):
 def test_more_people_than_rows_are_cut_off(tmp_path):
     kept = Kept(tmp_path / "partial")
     x0 = np.zeros(2)
-    kept.append([[Recourse.unchanged(x0)]] * 5)
+    kept.append([[Answer.unchanged(x0)]] * 5)
     assert len(kept.read(np.zeros((3, 2)))) == 3
 
 
@@ -134,6 +135,7 @@ def test_who_is_out_of_time_is_not_kept(problem, tmp_path, monkeypatch):
     class Slow:
         schema_, moves_, n_jobs, _accepted = method.schema_, method.moves_, 1, method._accepted
         favourable, threshold = None, None
+        get_params, seed_, model_fingerprint_ = method.get_params, 0, None
 
         def explain(self, X, n_recourses, time_limit):
             asked.append((len(X), time_limit))
@@ -166,6 +168,7 @@ def test_batches_grow_as_long_as_that_pays(problem, tmp_path, monkeypatch, fixed
     class Timed:
         schema_, moves_, n_jobs, _accepted = method.schema_, method.moves_, 1, method._accepted
         favourable, threshold = None, None
+        get_params, seed_, model_fingerprint_ = method.get_params, 0, None
 
         def explain(self, X, n_recourses, time_limit):
             asked.append(len(X))

@@ -12,8 +12,10 @@ from robust_recourse.math.scales import spread
 
 def naive_log_odds(recourse, x):
     """Exact odds at `x` from the samples that the recourse says it used."""
-    around = recourse.neighbourhood
-    return float(log_worst_case_odds(x[around.free], around.free_samples, around.accepted, *recourse.scales).value)
+    around = recourse.trace.neighbourhood
+    return float(
+        log_worst_case_odds(x[around.free], around.free_samples, around.accepted, *recourse.trace.scales).value
+    )
 
 
 @pytest.fixture(scope="module")
@@ -62,9 +64,9 @@ def test_the_odds_are_better_than_at_the_boundary_point_and_nearby(explained):
 
 def test_the_path_leads_from_the_boundary_point_to_the_recourse_downhill(explained):
     for recourse in explained[2][:5]:
-        np.testing.assert_array_equal(recourse.path[0], recourse.boundary)
-        np.testing.assert_allclose(recourse.path[-1], recourse.x, atol=1e-12)
-        odds = [naive_log_odds(recourse, x) for x in recourse.path]
+        np.testing.assert_array_equal(recourse.trace.path[0], recourse.boundary)
+        np.testing.assert_allclose(recourse.trace.path[-1], recourse.x, atol=1e-12)
+        odds = [naive_log_odds(recourse, x) for x in recourse.trace.path]
         assert (np.diff(odds) < 1e-9).all()
 
 
@@ -113,8 +115,8 @@ def test_without_radii_it_is_the_kde_recourse(wide):
     nominal = RobustBayesianRecourse(model, epsilon_0=0.0, epsilon_1=0.0, random_state=0).fit(X).explain(refused)
     np.testing.assert_array_equal(kde.x, nominal.x)
     recourse = kde[0]
-    around = recourse.neighbourhood
-    squares = ((recourse.x - around.samples) ** 2).sum(axis=1) / (2.0 * recourse.scales.sigma**2)
+    around = recourse.trace.neighbourhood
+    squares = ((recourse.x - around.samples) ** 2).sum(axis=1) / (2.0 * recourse.trace.scales.sigma**2)
     density = np.exp(-squares)
     naive = np.log(density[~around.accepted].sum() / density[around.accepted].sum())
     assert recourse.log_worst_case_odds == pytest.approx(naive, abs=1e-8)
@@ -174,7 +176,7 @@ def test_samples_vary_only_in_the_columns_that_may_change(wide):
     model, X, refused = wide
     found = RobustBayesianRecourse(model, ActionSet(immutable=[0, 4]), random_state=0).fit(X).explain(refused)
     recourse = next(r for r in found if r.status is Status.OK)
-    samples = recourse.neighbourhood.samples
+    samples = recourse.trace.neighbourhood.samples
     assert (samples[:, [0, 4]] == recourse.x0[[0, 4]]).all()
     assert (np.ptp(samples[:, [1, 2, 3, 5, 6, 7]], axis=0) > 0.0).all()
     assert recourse.worst_case().refused.means.shape[1] == 6
@@ -184,8 +186,8 @@ def test_a_column_at_its_bound_is_frozen_for_that_row_only(square, linear_model)
     actions = ActionSet(increase=[0], bounds={0: (-2.0, 0.0)})
     x0 = np.array([[0.0, -1.0], [-1.0, -1.0]])
     found = RobustBayesianRecourse(linear_model, actions, random_state=0).fit(square).explain(x0)
-    np.testing.assert_array_equal(found[0].neighbourhood.free, [False, True])
-    np.testing.assert_array_equal(found[1].neighbourhood.free, [True, True])
+    np.testing.assert_array_equal(found[0].trace.neighbourhood.free, [False, True])
+    np.testing.assert_array_equal(found[1].trace.neighbourhood.free, [True, True])
     assert found.valid.all()
     assert found.x[0, 0] == 0.0
 
@@ -247,12 +249,12 @@ def test_a_grown_neighbourhood_has_scales_of_its_own(square, linear_model):
     # With two samples about half of the neighbourhoods see one class only at first.
     refused = square[linear_model(square) == 0][:30]
     found = RobustBayesianRecourse(linear_model, n_samples=2, random_state=0).fit(square).explain(refused)
-    grown = [recourse for recourse in found if recourse.neighbourhood.growths and recourse.scales]
+    grown = [recourse for recourse in found if recourse.trace.neighbourhood.growths and recourse.trace.scales]
     assert len(grown) > 5
     for recourse in grown:
-        radius = 0.2 * 2.0**recourse.neighbourhood.growths
-        assert recourse.neighbourhood.radius == radius
-        assert recourse.scales == pytest.approx((0.25 * radius, 0.1 * radius, 0.1 * radius))
+        radius = 0.2 * 2.0**recourse.trace.neighbourhood.growths
+        assert recourse.trace.neighbourhood.radius == radius
+        assert recourse.trace.scales == pytest.approx((0.25 * radius, 0.1 * radius, 0.1 * radius))
         assert recourse.worst_case().log_odds == pytest.approx(recourse.log_worst_case_odds, abs=1e-6)
 
 
@@ -268,7 +270,7 @@ def test_a_refused_end_falls_back_to_the_best_accepted_iterate():
     assert recourse.status is Status.FELL_BACK
     assert recourse.valid
     assert model(recourse.x[None])[0]
-    accepted = recourse.path[model(recourse.path)]
+    accepted = recourse.trace.path[model(recourse.trace.path)]
     assert naive_log_odds(recourse, recourse.x) == pytest.approx(min(naive_log_odds(recourse, x) for x in accepted))
     assert recourse.log_worst_case_odds == pytest.approx(naive_log_odds(recourse, recourse.x), abs=1e-6)
 
@@ -336,7 +338,9 @@ def test_the_model_is_never_asked_beyond_the_bounds():
     found = RobustBayesianRecourse(logarithm, actions, random_state=0).fit(X).explain(X[:50])
     assert found.valid.all()
     recourse = next(r for r in found if r.status is Status.OK)
-    np.testing.assert_array_equal(logarithm(recourse.neighbourhood.samples), recourse.neighbourhood.accepted)
+    np.testing.assert_array_equal(
+        logarithm(recourse.trace.neighbourhood.samples), recourse.trace.neighbourhood.accepted
+    )
 
 
 def test_the_sign_of_a_zero_that_may_not_change_stays():

@@ -22,10 +22,10 @@ def kept_at(recourse, model, target, cost, n=600):
     share = np.linspace(0.0, 1.0, n)
     sides = [(share, 1.0 - share), (-share, 1.0 - share), (share, share - 1.0), (-share, share - 1.0)]
     points = recourse.x0 + cost * np.concatenate([np.stack(side, axis=1) for side in sides])
-    around = recourse.neighbourhood
+    around = recourse.trace.neighbourhood
     samples = np.broadcast_to(around.free_samples, (len(points), *around.free_samples.shape))
     accepted = np.broadcast_to(around.accepted, samples.shape[:2])
-    odds = OddsObjective(samples, accepted, recourse.scales)(points).value
+    odds = OddsObjective(samples, accepted, recourse.trace.scales)(points).value
     return bool(((odds <= np.log(target)) & (model.predict(points) == 1)).any())
 
 
@@ -55,8 +55,8 @@ def test_the_promise_is_kept_to_the_last_bit_and_the_model_accepts(network):
     np.testing.assert_array_equal(found.cost, np.abs(found.x - network[2][:12]).sum(axis=1))
     np.testing.assert_array_equal(found.budget, found.cost)
     for recourse in found:
-        around = recourse.neighbourhood
-        exact = log_worst_case_odds(recourse.x, around.free_samples, around.accepted, *recourse.scales)
+        around = recourse.trace.neighbourhood
+        exact = log_worst_case_odds(recourse.x, around.free_samples, around.accepted, *recourse.trace.scales)
         assert recourse.log_worst_case_odds == pytest.approx(float(exact.value), abs=1e-6)
 
 
@@ -191,9 +191,9 @@ def test_rounded_rows_keep_the_promise(table, seed, target, most):
         recourse = found[i]
         if np.isnan(recourse.log_worst_case_odds):
             continue
-        at = recourse.x[recourse.neighbourhood.free]
+        at = recourse.x[recourse.trace.neighbourhood.free]
         exact = log_worst_case_odds(
-            at, recourse.neighbourhood.free_samples, recourse.neighbourhood.accepted, *recourse.scales
+            at, recourse.trace.neighbourhood.free_samples, recourse.trace.neighbourhood.accepted, *recourse.trace.scales
         )
         assert float(exact.value) <= np.log(target) + 1e-6
 
@@ -243,8 +243,8 @@ def test_neighbourhoods_are_those_of_the_search(network):
     found = method.explain(refused[:4])
     for known, around in zip(found, method.neighbourhoods_of(refused[:4], found.x), strict=True):
         assert isinstance(around, Neighbourhood)
-        np.testing.assert_array_equal(around.free_samples, known.neighbourhood.free_samples)
-        np.testing.assert_array_equal(around.accepted, known.neighbourhood.accepted)
+        np.testing.assert_array_equal(around.free_samples, known.trace.neighbourhood.free_samples)
+        np.testing.assert_array_equal(around.accepted, known.trace.neighbourhood.accepted)
 
 
 def test_neighbourhoods_have_the_categories_of_the_points(table):

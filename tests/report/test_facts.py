@@ -25,14 +25,14 @@ def recourse(wide):
 
 
 def window_of(recourse, plane):
-    return window_around(plane.spots(recourse.neighbourhood.samples), plane, 1.0)
+    return window_around(plane.spots(recourse.trace.neighbourhood.samples), plane, 1.0)
 
 
 def test_landscape_is_the_exact_odds(recourse):
     plane = choose_plane(recourse)
     land = facts.landscape(recourse, plane, window_of(recourse, plane))
     assert land.nominal.shape == land.worst.shape == (121, 121)
-    around, (sigma, epsilon_0, epsilon_1) = recourse.neighbourhood, recourse.scales
+    around, (sigma, epsilon_0, epsilon_1) = recourse.trace.neighbourhood, recourse.trace.scales
     for row, column in ((0, 0), (60, 60), (17, 101), (120, 3)):
         x = plane.embed(np.array([land.u[column], land.v[row]]))
         labels = around.accepted.astype(int)
@@ -65,7 +65,7 @@ def test_the_budget_left_counts_the_weights(linear_model, square):
     weighted = explain(linear_model, square, [[-0.5, -0.4]], actions=ActionSet(weights={0: 3.0}))[0]
     expected = weighted.budget - (np.abs(points - weighted.x0) * [3.0, 1.0]).sum(axis=1)
     np.testing.assert_allclose(facts._spare_budget(weighted, points), expected)
-    assert facts._spare_budget(replace(weighted, weights=None), points) is None
+    assert facts._spare_budget(replace(weighted, trace=replace(weighted.trace, weights=None)), points) is None
 
 
 @pytest.mark.parametrize("frames", [True, False])
@@ -111,7 +111,7 @@ def test_sentences(recourse):
     assert "at most" not in facts.outcome(replace(recourse, budget=np.inf))
     assert facts.radii(recourse) == "Smoothing 0.05, ambiguity radii 0.02 (refused) and 0.02 (accepted)."
     with pytest.raises(ValueError, match=r"no odds to draw, the status is 'ok'.*Only the illustration"):
-        facts.radii(replace(recourse, scales=None))
+        facts.radii(replace(recourse, trace=replace(recourse.trace, scales=None)))
 
 
 def test_lines_are_filled_evenly():

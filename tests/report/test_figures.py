@@ -141,13 +141,13 @@ def test_illustration_shows_the_points_where_they_are(plane_case):
     recourse, model = plane_case
     figure = illustration(recourse, model)
     ax = figure.axes[-1]
-    around = recourse.neighbourhood
+    around = recourse.trace.neighbourhood
     np.testing.assert_allclose(offset(ax, "refused point"), [recourse.x0])
     np.testing.assert_allclose(offset(ax, "boundary point"), [recourse.boundary])
     np.testing.assert_allclose(offset(ax, "recourse"), [recourse.x])
     np.testing.assert_allclose(offset(ax, "accepted samples"), around.samples[around.accepted])
     np.testing.assert_allclose(offset(ax, "refused samples"), around.samples[~around.accepted])
-    np.testing.assert_allclose(labelled(ax, "path of the descent").get_xydata(), recourse.path)
+    np.testing.assert_allclose(labelled(ax, "path of the descent").get_xydata(), recourse.trace.path)
     assert labelled(ax, "refused point").get_paths()[0].vertices.shape[0] > 8  # a star, not a circle
     red, green, blue = (
         labelled(ax, label).get_facecolor()[0][:3] for label in ("recourse", "accepted samples", "refused samples")
@@ -183,15 +183,14 @@ def test_regions_are_what_the_model_says(plane_case):
 
 def test_far_instances_get_a_close_up(plane_case):
     recourse, model = plane_case
-    near = replace(recourse, x0=recourse.boundary + 0.1)
-    near = replace(near, neighbourhood=replace(recourse.neighbourhood, x0=recourse.neighbourhood.x0))
+    near = replace(recourse, trace=replace(recourse.trace, x0=recourse.boundary + 0.1))
     assert len(illustration(near, model).axes) == 1
-    far = replace(recourse, x0=recourse.boundary + np.array([3.0, 0.0]))
+    far = replace(recourse, trace=replace(recourse.trace, x0=recourse.boundary + np.array([3.0, 0.0])))
     figure = illustration(far, model)
     whole, close = figure.axes
     assert (whole.get_title(), close.get_title()) == ("the whole way", "close-up of the frame")
-    assert whole.get_xlim()[0] < far.x0[0] < whole.get_xlim()[1]
-    assert close.get_xlim()[1] < far.x0[0]
+    assert whole.get_xlim()[0] < far.trace.x0[0] < whole.get_xlim()[1]
+    assert close.get_xlim()[1] < far.trace.x0[0]
     (frame,) = [patch for patch in whole.patches if isinstance(patch, Rectangle)]
     np.testing.assert_allclose(frame.get_bbox().intervalx, close.get_xlim())
     np.testing.assert_allclose(frame.get_bbox().intervaly, close.get_ylim())
@@ -203,7 +202,7 @@ def test_illustration_projects_more_columns(space_case):
     ax, plane = figure.axes[-1], choose_plane(recourse, show="way")
     np.testing.assert_allclose(offset(ax, "refused point"), [[0.0, 0.0]], atol=1e-12)
     np.testing.assert_allclose(offset(ax, "recourse"), [[np.linalg.norm(recourse.x - recourse.x0), 0.0]], atol=1e-12)
-    around = recourse.neighbourhood
+    around = recourse.trace.neighbourhood
     naive = (around.samples[~around.accepted] - recourse.x0) @ plane.basis.T
     np.testing.assert_allclose(offset(ax, "refused samples"), naive, atol=1e-12)
     assert "slice through the boundary point" in note(figure)
@@ -248,8 +247,8 @@ def test_worst_case_draws_two_rings_for_each_component(plane_case, n):
     assert len(rings) == 2 * n
     dashed = [ring for ring in rings if ring.get_linestyle() != "-" and ring.get_alpha() is not None]
     assert len(dashed) == n
-    np.testing.assert_allclose([[r.width, r.height] for r in dashed], 2.0 * recourse.scales.sigma)
-    accepted = recourse.neighbourhood.accepted
+    np.testing.assert_allclose([[r.width, r.height] for r in dashed], 2.0 * recourse.trace.scales.sigma)
+    accepted = recourse.trace.neighbourhood.accepted
     drawn = f"{n - n // 2} of {(~accepted).sum()} refused and {n // 2} of {accepted.sum()} accepted samples"
     assert drawn in note(figure)
 
@@ -265,7 +264,7 @@ def matching(mixture, plane, ring):
 @pytest.mark.parametrize("where", ["boundary", "x", "elsewhere"])
 def test_worst_case_rings_are_the_projected_gaussians(cases, case, where):
     recourse, _ = cases[case]
-    around = recourse.neighbourhood
+    around = recourse.trace.neighbourhood
     point = recourse.boundary + 0.03 * around.free if where == "elsewhere" else getattr(recourse, where)
     figure = worst_case(recourse, point)
     ax = figure.axes[0]
@@ -303,7 +302,7 @@ def test_worst_case_on_a_line_draws_bars(line_case):
     assert not ellipses(ax)
     nominal, worst, _ = [c for c in ax.collections if isinstance(c, LineCollection)][:3]
     halves = [np.diff(bar[:, 0]).item() / 2.0 for bar in nominal.get_segments()]
-    np.testing.assert_allclose(halves, recourse.scales.sigma)
+    np.testing.assert_allclose(halves, recourse.trace.scales.sigma)
     mixture = recourse.worst_case(recourse.boundary).refused
     for bar in worst.get_segments():
         i = int(np.abs(mixture.means[:, 0] - bar[:, 0].mean()).argmin())
@@ -348,13 +347,13 @@ def test_level_sets_share_one_scale_centred_at_zero(cases, case):
     assert "log odds of refusal" in bar.get_ylabel()
     plane = choose_plane(recourse)
     np.testing.assert_allclose(offset(worst, "recourse"), [plane.project(recourse.x)], atol=1e-12)
-    assert len(offset(worst, "accepted samples")) == recourse.neighbourhood.accepted.sum()
+    assert len(offset(worst, "accepted samples")) == recourse.trace.neighbourhood.accepted.sum()
 
 
 def test_the_highlighted_line_is_where_the_odds_are_even(plane_case):
     recourse, _ = plane_case
     figure = level_sets(recourse)
-    around, (sigma, epsilon_0, epsilon_1) = recourse.neighbourhood, recourse.scales
+    around, (sigma, epsilon_0, epsilon_1) = recourse.trace.neighbourhood, recourse.trace.scales
     for ax, radii in zip(figure.axes, ((0.0, 0.0), (epsilon_0, epsilon_1)), strict=False):
         (line,) = [c for c in ax.collections if np.all(c.get_linewidth() == 2.0) and len(getattr(c, "levels", ())) == 1]
         points = np.concatenate([path.vertices for path in line.get_paths()])
@@ -366,7 +365,7 @@ def test_the_highlighted_line_is_where_the_odds_are_even(plane_case):
 def test_curves_on_a_line_are_the_odds(line_case):
     recourse, _ = line_case
     ax = level_sets(recourse).axes[0]
-    around, (sigma, epsilon_0, epsilon_1) = recourse.neighbourhood, recourse.scales
+    around, (sigma, epsilon_0, epsilon_1) = recourse.trace.neighbourhood, recourse.trace.scales
     labels = around.accepted.astype(int)
     for label, radii in (("nominal log odds", (0.0, 0.0)), ("worst-case log odds", (epsilon_0, epsilon_1))):
         u, odds = labelled(ax, label).get_xydata().T
@@ -379,10 +378,9 @@ def test_curves_on_a_line_are_the_odds(line_case):
 
 def test_one_class_neighbourhoods_have_an_illustration_only(plane_case):
     recourse, model = plane_case
-    around = replace(recourse.neighbourhood, accepted=np.ones(60, dtype=bool))
-    alone = replace(
-        recourse, x=recourse.boundary, neighbourhood=around, scales=None, status=Status.ONE_CLASS, reason="All alike."
-    )
+    around = replace(recourse.trace.neighbourhood, accepted=np.ones(60, dtype=bool))
+    trace = replace(recourse.trace, x=recourse.boundary, neighbourhood=around, scales=None)
+    alone = replace(recourse, trace=trace, status=Status.ONE_CLASS, reason="All alike.")
     figure = illustration(alone, model)
     save(figure)
     assert "All alike." in note(figure)

@@ -8,7 +8,7 @@ import pytest
 
 from robust_recourse import ActionSet, RobustBayesianRecourse, Status
 from robust_recourse.math.adversary import recover
-from robust_recourse.report._plane import choose_plane, neighbourhood_of
+from robust_recourse.report._plane import choose_plane, trace_of
 
 NAMES = ["age", "income", "debt", "years", "loans", "score"]
 
@@ -54,7 +54,7 @@ def test_plane_of_the_way_holds_the_three_points_exactly(recourse):
 
 def test_plane_of_the_neighbourhood_holds_boundary_recourse_and_centres(recourse):
     plane = choose_plane(recourse)
-    around = recourse.neighbourhood
+    around = recourse.trace.neighbourhood
     ahead = around.samples[around.accepted].mean(axis=0) - around.samples[~around.accepted].mean(axis=0)
     points = np.array([recourse.boundary, recourse.x, recourse.boundary + ahead])
     np.testing.assert_allclose(plane.embed(plane.project(points)), points, atol=1e-12)
@@ -67,15 +67,15 @@ def test_projection_is_the_naive_one(recourse, show):
     plane = choose_plane(recourse, show=show)
     np.testing.assert_allclose(plane.basis @ plane.basis.T, np.eye(2), atol=1e-12)
     anchor = recourse.x0 if show == "way" else recourse.boundary
-    naive = [[(point - anchor) @ unit for unit in plane.basis] for point in recourse.neighbourhood.samples]
-    np.testing.assert_allclose(plane.project(recourse.neighbourhood.samples), naive, atol=1e-12)
+    naive = [[(point - anchor) @ unit for unit in plane.basis] for point in recourse.trace.neighbourhood.samples]
+    np.testing.assert_allclose(plane.project(recourse.trace.neighbourhood.samples), naive, atol=1e-12)
 
 
 def test_columns_are_shown_as_their_values(recourse):
     plane = choose_plane(recourse, ("debt", -1), NAMES)
     assert plane.labels == ("debt", "score")
     assert not plane.whole
-    samples = recourse.neighbourhood.samples
+    samples = recourse.trace.neighbourhood.samples
     np.testing.assert_allclose(plane.project(samples), samples[:, [2, 5]])
     slice_ = plane.embed(plane.project(samples))
     np.testing.assert_allclose(slice_[:, [2, 5]], samples[:, [2, 5]])
@@ -87,7 +87,7 @@ def test_given_directions_are_orthonormalised(recourse):
     first, second = np.random.default_rng(0).normal(size=(2, 6))
     plane = choose_plane(recourse, [5.0 * first, second])
     np.testing.assert_allclose(plane.basis, gram_schmidt(first, second))
-    samples = recourse.neighbourhood.samples
+    samples = recourse.trace.neighbourhood.samples
     np.testing.assert_allclose(plane.project(samples), (samples - recourse.boundary) @ plane.basis.T)
 
 
@@ -99,7 +99,7 @@ def test_names_may_be_tuples_or_numbers(recourse):
 
 
 def test_covariances_are_projected(partly):
-    around = partly.neighbourhood
+    around = partly.trace.neighbourhood
     plane = choose_plane(partly).within(around.free)
     mixture = recover(partly.boundary[around.free], around.free_samples, around.accepted, 0.1, 0.05, 0.07).accepted
     naive = np.array([plane.basis @ matrix @ plane.basis.T for matrix in mixture.covariances])
@@ -110,19 +110,19 @@ def test_planes_stay_in_the_columns_that_may_change(partly):
     for show in ("way", "neighbourhood"):
         plane = choose_plane(partly, show=show)
         np.testing.assert_array_equal(plane.basis[:, [1, 4]], 0.0)
-        inner = plane.within(partly.neighbourhood.free)
-        samples = partly.neighbourhood
+        inner = plane.within(partly.trace.neighbourhood.free)
+        samples = partly.trace.neighbourhood
         np.testing.assert_allclose(inner.project(samples.free_samples), plane.project(samples.samples))
 
 
 @pytest.mark.parametrize(("immutable", "labels"), [([0, 1, 2, 4], ("years", "score")), ([0, 1, 2, 3, 4], ("score",))])
 def test_few_free_columns_are_shown_as_they_are(immutable, labels):
-    recourse = next(r for r in explain(6, actions=ActionSet(immutable=immutable)) if r.neighbourhood is not None)
+    recourse = next(r for r in explain(6, actions=ActionSet(immutable=immutable)) if r.trace.neighbourhood is not None)
     plane = choose_plane(recourse, columns=NAMES)
     assert plane.labels == labels
     assert plane.whole
     assert plane.is_line == (len(labels) == 1)
-    samples = recourse.neighbourhood.samples
+    samples = recourse.trace.neighbourhood.samples
     np.testing.assert_allclose(plane.embed(plane.project(samples)), samples)
     if plane.is_line:
         np.testing.assert_array_equal(plane.spots(samples)[:, 1], 0.0)
@@ -131,11 +131,13 @@ def test_few_free_columns_are_shown_as_they_are(immutable, labels):
 
 
 def test_a_recourse_at_the_boundary_point_still_has_a_plane(recourse):
-    stayed = replace(recourse, x=recourse.boundary)
+    trace = replace(recourse.trace, x=recourse.boundary)
+    stayed = replace(recourse, trace=trace)
     for show in ("way", "neighbourhood"):
         plane = choose_plane(stayed, show=show)
         np.testing.assert_allclose(plane.basis @ plane.basis.T, np.eye(2), atol=1e-12)
-    one_class = replace(stayed, neighbourhood=replace(recourse.neighbourhood, accepted=np.ones(60, dtype=bool)))
+    around = replace(trace.neighbourhood, accepted=np.ones(60, dtype=bool))
+    one_class = replace(stayed, trace=replace(trace, neighbourhood=around))
     plane = choose_plane(one_class, show="way")
     assert plane.labels[1] == "across that line, in the direction of column 0"
     np.testing.assert_allclose(plane.basis @ plane.basis.T, np.eye(2), atol=1e-12)
@@ -186,6 +188,11 @@ def test_no_neighbourhood_says_why():
     found = RobustBayesianRecourse(accepts, random_state=0).fit(X).explain(X[accepts(X)][:1])
     assert found.status[0] is Status.ALREADY_FAVOURABLE
     with pytest.raises(ValueError, match=r"'already favourable'.*accepts the row as it is"):
-        neighbourhood_of(found[0])
+        trace_of(found[0])
     with pytest.raises(TypeError, match=r"found\[0\], got Recourses"):
-        neighbourhood_of(found)
+        trace_of(found)
+
+
+def test_what_was_read_from_a_file_cannot_be_drawn(recourse):
+    with pytest.raises(ValueError, match="files do not hold the neighbourhoods"):
+        trace_of(replace(recourse, trace=None))
