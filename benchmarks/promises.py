@@ -17,7 +17,7 @@ from scipy.stats import spearmanr
 from sklearn.model_selection import train_test_split
 
 from robust_recourse import RobustBayesianRecourse, certify, tune
-from robust_recourse.futures.shift import Arrival
+from robust_recourse.futures import Arrival
 from robust_recourse.metrics import future_validity
 from robust_recourse.paper.bench.cases import load_rows, prepare
 from robust_recourse.paper.bench.classifiers import make_classifier

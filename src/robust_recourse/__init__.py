@@ -3,7 +3,7 @@
 from robust_recourse.actions import ActionSet
 from robust_recourse.audits.audit import audit
 from robust_recourse.certificates.certificate import certify
-from robust_recourse.futures.shift import future_models
+from robust_recourse.futures import future_models
 from robust_recourse.methods.bayesian import BayesianRecourse, RobustBayesianRecourse
 from robust_recourse.methods.nearest import NearestAccepted
 from robust_recourse.methods.roar import ROAR

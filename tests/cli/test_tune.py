@@ -16,7 +16,7 @@ from sklearn.svm import LinearSVC
 from robust_recourse import ActionSet, BayesianRecourse, NearestAccepted, RobustBayesianRecourse, tune
 from robust_recourse.cli import main
 from robust_recourse.cli._csv import EXACTLY
-from robust_recourse.futures.shift import Arrival, Temporal
+from robust_recourse.futures import Arrival, Temporal
 from robust_recourse.tuning._families import Family
 
 ACTIONS = '[columns.income]\ndirection = "up"\n'

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
 
 from robust_recourse import ActionSet, BayesianRecourse, RobustBayesianRecourse, Wachter
-from robust_recourse.futures.shift import LabelNoise, future_models
+from robust_recourse.futures import LabelNoise, future_models
 from robust_recourse.tuning import tuning as module
 from robust_recourse.tuning._families import Family, Lengths
 from robust_recourse.tuning._halving import planned

@@ -28,7 +28,7 @@ from robust_recourse.cli._scenarios import add_scenarios, read_scenarios
 from robust_recourse.cli._settings import check_parameters
 from robust_recourse.cli._tables import add_reading, need_table, read_people
 from robust_recourse.cli._tuned import FIGURES, draw, tell
-from robust_recourse.futures.shift import TrainingError
+from robust_recourse.futures import TrainingError
 from robust_recourse.methods._base import RecourseMethod
 from robust_recourse.models.acceptance import accepted_by
 from robust_recourse.tuning.tuning import FEWEST_PEOPLE, tune

@@ -33,6 +33,8 @@ class TrainingData:
         Where `y` has a label of every class. Labels are copied from there, so they keep their type.
     times : ndarray of int, shape (n,), or None
         The place of every row in time, if that is known.
+    n_present : int
+        How many rows, the first, there are today; the others arrive.
     """
 
     X: Any
@@ -40,6 +42,7 @@ class TrainingData:
     codes: IntArray | None
     examples: IntArray
     times: IntArray | None = None
+    n_present: int = 0
 
     def __len__(self) -> int:
         return len(self.X)
@@ -89,6 +92,7 @@ def append(data: TrainingData, X_new: Any, y_new: Any) -> TrainingData:
     new = _read_table(X_new, "X_new")
     labels = _read_labels(y_new, "y_new", len(new), "X_new")
     X = stacked(data.X, new)
+    data = replace(data, n_present=len(data))
     if data.codes is None:
         return replace(data, X=X, y=np.concatenate([np.asarray(data.y), np.asarray(labels)]))
     classes = data.classes

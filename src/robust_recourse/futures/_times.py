@@ -44,7 +44,7 @@ def places_in_time(time: Any, X: Any) -> IntArray:
             "dates from texts."
         )
     if series.nunique() < 2:
-        raise ValueError(f"Temporal: {source} is {series.iloc[0]!r} in every row, so that no row is older than others.")
+        raise ValueError(f"Temporal: {source} is {series.iloc[0]} in every row, so that no row is older than others.")
     if isinstance(series.dtype, pd.CategoricalDtype):
         return np.asarray(series.cat.codes, dtype=np.int64)
     return np.asarray(pd.factorize(series, sort=True)[0], dtype=np.int64)

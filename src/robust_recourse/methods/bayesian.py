@@ -20,7 +20,7 @@ import numpy as np
 
 from robust_recourse._validation import check_share
 from robust_recourse.actions import ActionSet
-from robust_recourse.futures.shift import Scenario
+from robust_recourse.futures import Scenario
 from robust_recourse.methods._odds_descent import Solver
 from robust_recourse.methods._posterior import PosteriorMethod
 from robust_recourse.tuning.tuning import tune

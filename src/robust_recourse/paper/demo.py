@@ -13,7 +13,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
 from robust_recourse._typing import FloatArray
-from robust_recourse.futures.shift import arrival_models
+from robust_recourse.futures import arrival_models
 from robust_recourse.math.projections import weighted_cost
 from robust_recourse.methods.bayesian import BayesianRecourse, RobustBayesianRecourse
 from robust_recourse.metrics import accepted_by, future_validity

@@ -16,10 +16,10 @@ from robust_recourse._files import part_key
 from robust_recourse._progress import track
 from robust_recourse._typing import IntArray
 from robust_recourse._validation import check_integer, check_seed, check_share
-from robust_recourse.futures._choosing import check_scenarios
-from robust_recourse.futures._fingerprint import fingerprint
-from robust_recourse.futures._recipes import check_recipe, fitted
-from robust_recourse.futures.shift import FutureModels, Scenario, future_models
+from robust_recourse.futures.scenarios import check_scenarios
+from robust_recourse.futures.fingerprint import fingerprint
+from robust_recourse.futures.recipes import check_recipe, fitted
+from robust_recourse.futures import FutureModels, Scenario, future_models
 from robust_recourse.models.acceptance import accepted_by
 from robust_recourse.tables.foreign import is_frame
 from robust_recourse.tuning._families import FAMILIES, Family, Lengths

@@ -9,7 +9,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from robust_recourse.futures.shift import arrival_models
+from robust_recourse.futures import arrival_models
 
 
 class Remembers(ClassifierMixin, BaseEstimator):
