@@ -11,7 +11,7 @@ from robust_recourse.methods.wachter import Wachter
 from robust_recourse.models.predictor import ModelError
 from robust_recourse.result import FutureValidity, Recourse, Recourses, Status
 from robust_recourse.saving import UntrustedModelError, load, save
-from robust_recourse.tuning.tuning import tune
+from robust_recourse.tuning import TunedRecourse
 
 __version__ = "0.1.0"
 
@@ -26,6 +26,7 @@ __all__ = [
     "Recourses",
     "RobustBayesianRecourse",
     "Status",
+    "TunedRecourse",
     "UntrustedModelError",
     "Wachter",
     "__version__",
@@ -34,5 +35,4 @@ __all__ = [
     "future_models",
     "load",
     "save",
-    "tune",
 ]

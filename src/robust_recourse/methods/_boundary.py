@@ -29,10 +29,6 @@ class LocalMethod(RecourseMethod):
     radius_unit: Literal["absolute", "diameter"]
     axes: bool
 
-    def _value(self, name: str) -> Any:
-        """Return a parameter."""
-        return getattr(self, name)
-
     def _check_sampling(self) -> None:
         """Raise for parameters of the search and of the samples that are out of range."""
         check_integer(self.n_neighbors, "n_neighbors", minimum=1)
@@ -44,7 +40,7 @@ class LocalMethod(RecourseMethod):
     def _learn_sampling(self, table: FloatArray) -> None:
         """Learn the range of the training rows, and the sampling radius as a length."""
         self.lowest_, self.highest_ = table.min(axis=0), table.max(axis=0)
-        self.radius_ = float(self._value("sampling_radius"))
+        self.radius_ = float(self.sampling_radius)
         if self.radius_unit == "diameter":
             mutable = (self.limits_.rises | self.limits_.falls) & self.moves_.numbers
             across = diameter(table[:, mutable]) if mutable.any() else 0.0
@@ -54,7 +50,7 @@ class LocalMethod(RecourseMethod):
         check_real(self.radius_, "the sampling radius", minimum=SHORTEST, maximum=LONGEST)
 
     def _looking(self) -> tuple[int, float, tuple[FloatArray, FloatArray] | None]:
-        ranges = (self.lowest_, self.highest_) if self._value("axes") else None
+        ranges = (self.lowest_, self.highest_) if self.axes else None
         return self.n_neighbors, _RESOLUTION * self.radius_, ranges
 
     def _boundary(self, oracle: Oracle, chunk: Chunk) -> Boundary:

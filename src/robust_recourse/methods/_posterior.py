@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -46,17 +45,11 @@ class PosteriorMethod(LocalMethod):
     target_odds: float | None
     solver: Solver
 
-    tuned_: Mapping[str, Any]
-
     _starts_at_boundary = True
-
-    def _value(self, name: str) -> Any:
-        """Return a parameter, as tuning chose it or else as it was given."""
-        return getattr(self, "tuned_", {}).get(name, getattr(self, name))
 
     @property
     def _promises(self) -> bool:
-        return self._value("target_odds") is not None
+        return self.target_odds is not None
 
     @abstractmethod
     def _epsilons(self) -> tuple[float | None, float | None]:
@@ -77,7 +70,7 @@ class PosteriorMethod(LocalMethod):
 
     def _learn(self, points: FloatArray, space: Space) -> None:  # noqa: ARG002
         self._learn_sampling(points)
-        self.scales_ = scales = self._scales(self.radius_)
+        self.scales_ = scales = self.scales_at(self.radius_)
         lengths = {"epsilon_0": scales.epsilon_0, "epsilon_1": scales.epsilon_1, "the sampling radius": self.radius_}
         for name, length in lengths.items():
             if length > _MOST_SIGMAS * scales.sigma:
@@ -86,9 +79,9 @@ class PosteriorMethod(LocalMethod):
                     "the odds cannot be told apart in floating point. Use a larger sigma."
                 )
 
-    def _scales(self, radius: float) -> Scales:
-        """Smoothing and ambiguity radii that belong to a sampling radius."""
-        given = self._value("sigma")
+    def scales_at(self, radius: float) -> Scales:
+        """Return the smoothing and the ambiguity radii that belong to a sampling radius."""
+        given = self.sigma
         sigma = _SIGMA * radius if given is None else float(given)
         epsilons = (_EPSILON * radius if value is None else float(value) for value in self._epsilons())
         return Scales(sigma, *epsilons)
@@ -193,11 +186,11 @@ class PosteriorMethod(LocalMethod):
 
     def _solve(self, problem: Problem) -> list[Recourse]:
         """Find the least odds within the budget, or the least cost of the promised odds."""
-        target = self._value("target_odds")
+        target = self.target_odds
         if target is not None:
-            return keep_promise(problem, self.solver, self._scales, float(target), self.seed_)
-        problem = replace(problem, budget=problem.budget + self._value("delta_plus"))
-        return verify(problem, descend(problem, self.solver, self._scales), self.solver, self.seed_)
+            return keep_promise(problem, self.solver, self.scales_at, float(target), self.seed_)
+        problem = replace(problem, budget=problem.budget + self.delta_plus)
+        return verify(problem, descend(problem, self.solver, self.scales_at), self.solver, self.seed_)
 
     def _describe_switched(self, chunk: Chunk) -> list[Recourse]:
         if not self._promises:

@@ -11,19 +11,13 @@ boundary point (problem "dro" of the paper; with both radii 0 the KDE-Bayesian r
 
 from __future__ import annotations
 
-import os
-import warnings
-from collections.abc import Iterable
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 
-from robust_recourse._validation import check_share
 from robust_recourse.actions import ActionSet
-from robust_recourse.futures import Scenario
 from robust_recourse.methods._odds_descent import Solver
 from robust_recourse.methods._posterior import PosteriorMethod
-from robust_recourse.tuning.tuning import tune
 
 __all__ = ["BayesianRecourse", "RobustBayesianRecourse"]
 
@@ -74,17 +68,9 @@ class RobustBayesianRecourse(PosteriorMethod):
         Seed. With the same one a row gets the same recourse, bit for bit, whatever it is explained with.
     n_jobs : int, optional
         Number of processes.
-    target_future_validity : float, optional
-        Share of the recourses that shall be accepted by retrained models. If it is given, `fit` gets labels, tunes the
-        smoothing, the radii and the budget or the promised odds with :func:`robust_recourse.tune`, and uses what that
-        finds instead of the parameters above.
 
     Attributes
     ----------
-    tuning_ : Tuning
-        What tuning found; only with `target_future_validity`.
-    tuned_ : dict
-        The parameters that are used in place of those given, until the next `fit`: setting these has no effect.
     candidates_ : ndarray
         The accepted training rows.
     lowest_, highest_ : ndarray of shape (p,)
@@ -129,7 +115,6 @@ class RobustBayesianRecourse(PosteriorMethod):
         threshold: float | None = None,
         random_state: RandomState = None,
         n_jobs: int | None = None,
-        target_future_validity: float | None = None,
     ) -> None:
         self.model = model
         self.actions = actions
@@ -149,82 +134,8 @@ class RobustBayesianRecourse(PosteriorMethod):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-        self.target_future_validity = target_future_validity
-
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        estimator: Any = None,
-        scenarios: str | Scenario | Iterable[str | Scenario] = ("bootstrap",),
-        n_models: int = 20,
-        people: Any = None,
-        n_people: int = 100,
-        folder: str | os.PathLike[str] | None = None,
-    ) -> Self:
-        """Learn the accepted training rows; with `target_future_validity`, tune first.
-
-        Parameters
-        ----------
-        X : DataFrame or array_like of shape (n, p)
-            Training rows. A frame may hold numbers, booleans, categories, text and missing values, of which kinds,
-            units of cost and steps are inferred, see :class:`robust_recourse.ActionSet`. The columns of an array are
-            continuous and their unit is 1.
-        y : array_like of shape (n,), optional
-            Labels, to retrain the model on. Needed to tune, else ignored: the model's predictions count, not they.
-        estimator, scenarios, n_models, people, n_people, folder
-            See :func:`robust_recourse.tune`; only used to tune.
-
-        Returns
-        -------
-        self
-
-        Warns
-        -----
-        UserWarning
-            If the target is out of reach: the best configuration that was found is used.
-        """
-        if self.target_future_validity is None:
-            if estimator is not None or people is not None or folder is not None:
-                raise TypeError(
-                    "estimator, people and folder are for tuning: set target_future_validity, the share of recourses "
-                    "that shall survive."
-                )
-            for name in ("tuned_", "tuning_"):
-                self.__dict__.pop(name, None)
-            return super().fit(X)
-        self._check_parameters()
-        if self.model is None:
-            raise ValueError("model is missing: recourses are about a fitted model. Train one, and give it.")
-        if y is None:
-            raise ValueError("y is missing: with target_future_validity the model is retrained, which needs labels.")
-        tuning = tune(
-            self,
-            X,
-            y,
-            estimator,
-            self.target_future_validity,
-            scenarios=scenarios,
-            n_models=n_models,
-            people=people,
-            n_people=n_people,
-            folder=folder,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-        )
-        if not tuning.reached:
-            warnings.warn(tuning.summary, stacklevel=2)
-        self.tuning_, self.tuned_ = tuning, dict(tuning.parameters)
-        return super().fit(X)
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.target_future_validity is not None:
-            check_share(self.target_future_validity, "target_future_validity")
-
     def _epsilons(self) -> tuple[float | None, float | None]:
-        return self._value("epsilon_0"), self._value("epsilon_1")
+        return self.epsilon_0, self.epsilon_1
 
 
 class BayesianRecourse(PosteriorMethod):
