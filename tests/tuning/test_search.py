@@ -759,7 +759,14 @@ def test_a_check_that_is_passed_is_the_last_and_the_first_of_several_is_confirme
         if len(answers) > 1:
             assert len(set(parameters[:-1])) == len(answers) - 1
             assert parameters[-1] == parameters[int(np.argmax(answers[:-1]))]
-        told = {"method": "RobustBayesianRecourse", "others": {}, "target": 0.9, "scenarios": ("bootstrap",), "seed": 0, "work": 1}
+        told = {
+            "method": "RobustBayesianRecourse",
+            "others": {},
+            "target": 0.9,
+            "scenarios": ("bootstrap",),
+            "seed": 0,
+            "work": 1,
+        }
         tuning = Tuning.of(checks=checks, dials=found.dials, **told)
         assert tuning.reached is reached
         assert tuning.future_validity.share == answers[-1]

@@ -93,7 +93,8 @@ class Threshold(Scenario):
         classes = present.data.classes
         if present.data.codes is None:
             raise ValueError(f"The scenario {self.name!r} needs classes, but y has numbers to regress on.")
-        Decision.of(SimpleNamespace(classes_=sorted(classes, key=str), predict_proba=len), present.favourable, present.threshold)
+        example = SimpleNamespace(classes_=sorted(classes, key=str), predict_proba=len)
+        Decision.of(example, present.favourable, present.threshold)
         if present.threshold is None and len(classes) > 2:
             raise ValueError(
                 f"The scenario {self.name!r} needs threshold=: with {len(classes)} classes the likeliest counts, and "

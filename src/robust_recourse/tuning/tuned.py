@@ -159,7 +159,8 @@ class TunedRecourse(BaseEstimator):  # type: ignore[misc]
             If parameters were changed since `fit`: what was tuned is not what they say.
         """
         check_is_fitted(self, "best_method_")
-        changed = [name for name, value in self._all_params().items() if not _same(value, self._fitted_params.get(name))]
+        fitted = self._fitted_params
+        changed = [name for name, value in self._all_params().items() if not _same(value, fitted.get(name))]
         if changed:
             raise NotFittedError(
                 f"{', '.join(changed)} changed since fit, which has no effect on what was tuned. Call fit again; "
