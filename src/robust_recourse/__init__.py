@@ -1,8 +1,8 @@
 """Algorithmic recourse that survives the next model."""
 
 from robust_recourse.actions import ActionSet
-from robust_recourse.audits.audit import audit
-from robust_recourse.certificates.certificate import certify
+from robust_recourse.audits import audit
+from robust_recourse.certificates import certify
 from robust_recourse.futures import future_models
 from robust_recourse.methods.bayesian import BayesianRecourse, RobustBayesianRecourse
 from robust_recourse.methods.nearest import NearestAccepted
