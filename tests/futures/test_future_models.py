@@ -29,7 +29,6 @@ from robust_recourse.futures import (
     Temporal,
     Threshold,
     TrainingError,
-    arrival_models,
     future_models,
 )
 
@@ -701,7 +700,7 @@ def test_entries_must_match_the_models():
 
 
 def test_one_progress_bar_for_all(monkeypatch):
-    from robust_recourse.futures import _training
+    from robust_recourse.futures import training
 
     bars = []
 
@@ -709,18 +708,6 @@ def test_one_progress_bar_for_all(monkeypatch):
         bars.append((description, total))
         return items
 
-    monkeypatch.setattr(_training, "track", spy)
+    monkeypatch.setattr(training, "track", spy)
     future_models(TREE, X, Y, EVERY[:5], n_models=3)
     assert bars == [("retraining", 13)]
-
-
-def test_the_paper_s_arrival_is_what_it_was():
-    """The numbers are drawn here as they always were: models of the evaluation must not change."""
-    new, labels = X[:40] + 0.5, Y[:40]
-    models = arrival_models(TREE, X, Y, new, labels, share=0.3, n_models=3, random_state=11)
-    for k, model in enumerate(models):
-        rng = np.random.default_rng(np.random.SeedSequence(11, spawn_key=(k,)))
-        arrived = rng.choice(40, 12, replace=False)
-        tree = DecisionTreeClassifier(max_depth=3, max_features=1, random_state=int(rng.integers(2**31)))
-        tree.fit(np.concatenate([X, new[arrived]]), np.concatenate([Y, labels[arrived]]))
-        np.testing.assert_array_equal(model.predict_proba(X), tree.predict_proba(X))

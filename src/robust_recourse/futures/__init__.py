@@ -5,8 +5,8 @@ from robust_recourse.futures._models import FutureModels
 from robust_recourse.futures._moved_threshold import MovedThreshold
 from robust_recourse.futures._row_scenarios import Arrival, Bootstrap, Deletion, LabelNoise, Seeds, Temporal
 from robust_recourse.futures._scenario import Drawn, Scenario
-from robust_recourse.futures._training import TrainingError
-from robust_recourse.futures.retraining import arrival_models, future_models
+from robust_recourse.futures.retraining import future_models
+from robust_recourse.futures.training import TrainingError
 
 __all__ = [
     "Arrival",
@@ -22,6 +22,5 @@ __all__ = [
     "Temporal",
     "Threshold",
     "TrainingError",
-    "arrival_models",
     "future_models",
 ]

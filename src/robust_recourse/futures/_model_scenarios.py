@@ -11,8 +11,8 @@ import numpy as np
 from sklearn.base import clone
 
 from robust_recourse.futures._moved_threshold import MovedThreshold
-from robust_recourse.futures._rows import TrainingData
 from robust_recourse.futures._scenario import Drawn, Present, Scenario, check_pair
+from robust_recourse.futures.rows import TrainingData
 from robust_recourse.models.decisions import Decision
 
 __all__ = ["Parameters", "Threshold"]

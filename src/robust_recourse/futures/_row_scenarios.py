@@ -9,9 +9,9 @@ from typing import Any, Self
 import numpy as np
 
 from robust_recourse._validation import check_share
-from robust_recourse.futures._rows import TrainingData, append
 from robust_recourse.futures._scenario import Drawn, Present, Scenario, check_pair, check_part, number_of
 from robust_recourse.futures._times import places_in_time
+from robust_recourse.futures.rows import TrainingData, append
 
 __all__ = ["Arrival", "Bootstrap", "Deletion", "LabelNoise", "Seeds", "Temporal"]
 

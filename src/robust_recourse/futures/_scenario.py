@@ -10,8 +10,8 @@ import numpy as np
 
 from robust_recourse._typing import IntArray
 from robust_recourse._validation import check_real
-from robust_recourse.futures._rows import TrainingData
 from robust_recourse.futures.recipes import Reseed
+from robust_recourse.futures.rows import TrainingData
 
 __all__ = ["Drawn", "Present", "Scenario", "check_pair", "check_part", "number_of"]
 

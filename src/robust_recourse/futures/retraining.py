@@ -11,20 +11,19 @@ from typing import Any
 
 import numpy as np
 from joblib import Memory
-from numpy.typing import ArrayLike
 
 from robust_recourse._validation import check_integer, check_seed
 from robust_recourse.futures._model_scenarios import Threshold
 from robust_recourse.futures._models import FutureModels
-from robust_recourse.futures._row_scenarios import Arrival, Seeds
-from robust_recourse.futures._rows import TrainingData, read_data
+from robust_recourse.futures._row_scenarios import Seeds
 from robust_recourse.futures._scenario import Present, Scenario
 from robust_recourse.futures._store import open_store
-from robust_recourse.futures._training import Job, generator, train
 from robust_recourse.futures.recipes import check_recipe, regresses
+from robust_recourse.futures.rows import TrainingData, read_data
 from robust_recourse.futures.scenarios import check_counts, check_scenarios
+from robust_recourse.futures.training import Job, generator, train
 
-__all__ = ["arrival_models", "future_models"]
+__all__ = ["future_models"]
 
 _ROWS = 200  # of the training data, on which models are compared
 
@@ -158,69 +157,6 @@ def future_models(
         np.concatenate([np.array(own) for own in numbers]),
         np.array([note for _, note in found], dtype=object),
     )
-
-
-def arrival_models(
-    estimator: Any,
-    X: ArrayLike,
-    y: ArrayLike,
-    X_new: ArrayLike,
-    y_new: ArrayLike,
-    *,
-    share: float = 0.2,
-    n_models: int = 100,
-    reseed: bool = True,
-    random_state: int | np.random.Generator | np.random.RandomState | None = None,
-    n_jobs: int | None = None,
-    memory: Memory | None = None,
-) -> list[Any]:
-    """Train future models: the present data together with a random part of the data that arrive.
-
-    Parameters
-    ----------
-    estimator : estimator
-        A scikit-learn style classifier; every model is a fresh copy.
-    X, y : array_like
-        Present training data.
-    X_new, y_new : array_like
-        Shifted data.
-    share : float
-        Part of the shifted data that arrives, in (0, 1].
-    n_models : int
-        Number of future models.
-    reseed : bool
-        Whether every model gets a seed of its own; otherwise all have the estimator's, and only the data differ.
-    random_state : int, Generator, RandomState or None
-        Seed.
-    n_jobs : int, optional
-        Number of processes.
-    memory : Memory, optional
-        Where trained models are kept: a later call with the same data and seed trains only those that are missing.
-
-    Returns
-    -------
-    list of fitted estimators
-
-    Notes
-    -----
-    The evaluation of the paper: 20 % of the shifted data, 100 models, on arrays. :func:`future_models` with
-    :class:`Arrival` does the same with frames, and draws other rows.
-    """
-    arrival = Arrival(None, None, share)
-    n_models = check_integer(n_models, "n_models", minimum=1)
-    # As arrays: a series would be indexed by its labels, not by position.
-    X, y, X_new, y_new = (np.asarray(part) for part in (X, y, X_new, y_new))
-    for name, rows, labels in (("y", X, y), ("y_new", X_new, y_new)):
-        if len(rows) != len(labels) or not len(rows):
-            raise ValueError(
-                f"{name} must have one label for each of at least one row, got {len(labels)} for {len(rows)}."
-            )
-    seed = check_seed(random_state)
-    # Without classes: the data of the evaluation are taken as they are drawn.
-    none = np.empty(0, dtype=np.int64)
-    data = TrainingData(np.concatenate([X, X_new]), np.concatenate([y, y_new]), None, none, n_present=len(X))
-    jobs = [Job(f"arrival, model {k}", data, arrival, (seed, k), "all" if reseed else "none") for k in range(n_models)]
-    return [model for model, _ in train(check_recipe(estimator), jobs, n_jobs=n_jobs, store=open_store(memory))]
 
 
 def _key(name: str) -> int:

@@ -12,11 +12,11 @@ from joblib import Parallel, delayed
 
 from robust_recourse._progress import track
 from robust_recourse._provenance import versions
-from robust_recourse.futures._rows import TrainingData
 from robust_recourse.futures._scenario import Drawn, Scenario
 from robust_recourse.futures._store import ModelStore
 from robust_recourse.futures.fingerprint import fingerprint
 from robust_recourse.futures.recipes import Reseed, fitted
+from robust_recourse.futures.rows import TrainingData
 
 __all__ = ["Job", "TrainingError", "generator", "train"]
 
