@@ -470,7 +470,7 @@ def test_too_few_refused_people():
         ({"n_people": 9}, ValueError, r"n_people must be at least 10, got 9"),
         ({"X": np.empty((0, 2))}, ValueError, r"X has no rows"),
         ({"people": np.empty((0, 2))}, ValueError, r"people has no rows"),
-        ({"people": X[0]}, ValueError, r"people must be a table, got 1 dimension"),
+        ({"people": X[0]}, ValueError, r"people must be two-dimensional"),
         ({"y": None}, ValueError, r"y is missing"),
         ({"folder": "kept", "random_state": None}, ValueError, r"random_state is missing: only with a seed"),
         ({"estimator": 0.9}, TypeError, r"estimator must be like those of scikit-learn, .* got float"),

@@ -24,15 +24,12 @@ class HasNeighbourhoods(Protocol):
 
     def to_points(self, X: Any, name: str) -> FloatArray:
         """Return rows, which messages call `name`, in the coordinates of the samples."""
-        ...
 
     def neighbourhoods_of(self, x0: Any, points: Any) -> Sequence[Neighbourhood | str]:
         """Return a neighbourhood for every instance and its point, or a sentence that says why there is none."""
-        ...
 
     def scales_at(self, radius: float) -> Scales:
         """Return smoothing and ambiguity radii that belong to a sampling radius."""
-        ...
 
 
 class Local(NamedTuple):

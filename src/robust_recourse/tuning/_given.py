@@ -9,25 +9,16 @@ import numpy as np
 
 from robust_recourse._files import part_key
 from robust_recourse.futures.fingerprint import fingerprint
+from robust_recourse.futures.rows import read_table
 from robust_recourse.models.acceptance import accepted_by
 from robust_recourse.tables.foreign import is_frame
-from robust_recourse.tuning._study import take
+from robust_recourse.tables.rows import take
 from robust_recourse.tuning._tunable import Tunable
 
-__all__ = ["FEWEST_PEOPLE", "check_wanted", "facts", "read_refused", "read_table"]
+__all__ = ["FEWEST_PEOPLE", "check_wanted", "facts", "read_refused"]
 
 FEWEST_PEOPLE = 10
 """How many refused people tuning needs."""
-
-
-def read_table(X: Any, name: str) -> Any:
-    """Return rows as a frame or an array."""
-    table = X if is_frame(X) else np.asarray(X)
-    if len(table.shape) != 2:
-        raise ValueError(f"{name} must be a table, got {len(table.shape)} dimension(s).")
-    if not len(table):
-        raise ValueError(f"{name} has no rows.")
-    return table
 
 
 def read_refused(method: Tunable, X: Any, people: Any) -> Any:

@@ -18,9 +18,10 @@ from robust_recourse._provenance import source, versions
 from robust_recourse._typing import FloatArray, IntArray
 from robust_recourse.futures import FutureModels
 from robust_recourse.result.future import Share, judged_together
+from robust_recourse.tables.rows import take
 from robust_recourse.tuning._tunable import Tunable
 
-__all__ = ["EXACT", "Measured", "Study", "take"]
+__all__ = ["EXACT", "Measured", "Study"]
 
 EXACT = 12  # digits of a validity: 18 of 20 are 0.9, and not a bit less
 
@@ -122,11 +123,6 @@ class Study:
         if self._folder is None:
             return None
         return self._folder / "measured" / f"{part_key(self._facts, dict(parameters), rows.tolist(), name)}.json"
-
-
-def take(table: Any, rows: IntArray) -> Any:
-    """Return rows of a table: a frame of pandas or polars, or an array."""
-    return table.iloc[rows] if hasattr(table, "iloc") else table[rows]
 
 
 def _measure(

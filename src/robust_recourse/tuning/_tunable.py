@@ -38,16 +38,12 @@ class Tunable(Protocol):
 
     def fit(self, X: Any) -> Self:
         """Learn from the training rows."""
-        ...
 
     def explain(self, X: Any, n_recourses: int = 1, time_limit: float | None = None) -> Recourses:
         """Find recourses for every row."""
-        ...
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name."""
-        ...
 
     def set_params(self, **params: Any) -> Self:
         """Change parameters."""
-        ...

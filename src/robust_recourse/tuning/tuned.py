@@ -16,10 +16,11 @@ from sklearn.utils.validation import check_is_fitted
 from robust_recourse._validation import check_integer, check_seed, check_share
 from robust_recourse.futures import FutureModels, Scenario, future_models
 from robust_recourse.futures.recipes import check_recipe
+from robust_recourse.futures.rows import read_table
 from robust_recourse.futures.scenarios import check_scenarios
 from robust_recourse.result import Recourses
 from robust_recourse.tuning._families import TUNED, Lengths
-from robust_recourse.tuning._given import FEWEST_PEOPLE, check_wanted, facts, read_refused, read_table
+from robust_recourse.tuning._given import FEWEST_PEOPLE, check_wanted, facts, read_refused
 from robust_recourse.tuning._search import Search
 from robust_recourse.tuning._study import Study
 from robust_recourse.tuning._tunable import Tunable
