@@ -519,6 +519,11 @@ def test_a_memory_notices_other_times_and_other_new_rows(counting, tmp_path):
     for labels in (Y[:30], 1 - Y[:30], Y[:30].astype(bool)):
         train(counting.estimator, tmp_path, Arrival(X[:30], labels))
     assert counting.fits == 8
+    # The same rows altogether, of which others are new.
+    numbers = X[:, 0]
+    for n in (50, 60):
+        train(counting.estimator, tmp_path, Arrival(X[n:], numbers[n:], 1.0), X=X[:n], y=numbers[:n])
+    assert counting.fits == 12
 
 
 def test_a_memory_does_not_care_whether_the_estimator_is_fitted(counting, tmp_path):

@@ -125,7 +125,7 @@ def test_in_both_modes(monkeypatch, mode):
 
 
 def test_the_method_stays_as_it_was_given():
-    given = method()
+    given = method(random_state=5, n_jobs=1)
     before = given.get_params()
     one = unfitted(one=given).fit(X, Y)
     assert one.method is given
