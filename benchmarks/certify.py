@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 
-from robust_recourse.certificates.certificate import certify
+from robust_recourse.certificates import certify
 from robust_recourse.math.odds import OddsObjective, Scales, log_worst_case_odds
 
 POINTS, SAMPLES, COLUMNS, RADIUS = 10_000, 200, 10, 0.2

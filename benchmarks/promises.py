@@ -8,6 +8,7 @@ validity of the same recourses.
 import itertools
 import sys
 import tempfile
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +17,8 @@ from rich.table import Table
 from scipy.stats import spearmanr
 from sklearn.model_selection import train_test_split
 
-from robust_recourse import RobustBayesianRecourse, certify, tune
-from robust_recourse.futures.shift import Arrival
+from robust_recourse import RobustBayesianRecourse, TunedRecourse, certify
+from robust_recourse.futures import Arrival
 from robust_recourse.metrics import future_validity
 from robust_recourse.paper.bench.cases import load_rows, prepare
 from robust_recourse.paper.bench.classifiers import make_classifier
@@ -58,18 +59,21 @@ class Problem:
         return cost.mean(), future_validity(self.case.future, found.x).mean()
 
     def tune(self, target):
-        return tune(
-            self.method(),
-            self.X,
-            self.y,
-            make_classifier(SETTING.classifier, self.seed),
-            target,
-            scenarios=[self.arrival],
-            people=self.others,
-            n_people=PEOPLE,
-            folder=self.store / f"{self.name}-{self.seed}",
-            random_state=self.seed + 1000,
-        )
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "A future validity of .* was not reached")
+            return (
+                TunedRecourse(
+                    self.method(),
+                    target,
+                    estimator=make_classifier(SETTING.classifier, self.seed),
+                    scenarios=[self.arrival],
+                    n_people=PEOPLE,
+                    folder=self.store / f"{self.name}-{self.seed}",
+                    random_state=self.seed + 1000,
+                )
+                .fit(self.X, self.y, self.others)
+                .tuning_
+            )
 
 
 def compare(problem, table):

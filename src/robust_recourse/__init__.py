@@ -1,9 +1,9 @@
 """Algorithmic recourse that survives the next model."""
 
 from robust_recourse.actions import ActionSet
-from robust_recourse.audits.audit import audit
-from robust_recourse.certificates.certificate import certify
-from robust_recourse.futures.shift import future_models
+from robust_recourse.audits import audit
+from robust_recourse.certificates import certify
+from robust_recourse.futures import future_models
 from robust_recourse.methods.bayesian import BayesianRecourse, RobustBayesianRecourse
 from robust_recourse.methods.nearest import NearestAccepted
 from robust_recourse.methods.roar import ROAR
@@ -11,7 +11,7 @@ from robust_recourse.methods.wachter import Wachter
 from robust_recourse.models.predictor import ModelError
 from robust_recourse.result import FutureValidity, Provenance, Recourse, Recourses, Status
 from robust_recourse.saving import UntrustedModelError, load, save
-from robust_recourse.tuning.tuning import tune
+from robust_recourse.tuning import TunedRecourse
 
 __version__ = "0.1.0"
 
@@ -27,6 +27,7 @@ __all__ = [
     "Recourses",
     "RobustBayesianRecourse",
     "Status",
+    "TunedRecourse",
     "UntrustedModelError",
     "Wachter",
     "__version__",
@@ -35,5 +36,4 @@ __all__ = [
     "future_models",
     "load",
     "save",
-    "tune",
 ]

@@ -9,7 +9,7 @@ from scipy import stats
 from scipy.special import expit
 
 from robust_recourse import ActionSet, NearestAccepted, Recourses, Status
-from robust_recourse.audits.audit import audit
+from robust_recourse.audits import audit
 from robust_recourse.math.intervals import mean_interval, median_interval
 
 MEASURES = ["no_recourse", "current_validity", "future_validity", "median_cost", "mean_cost"]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp
 
 from robust_recourse import ActionSet, BayesianRecourse, NearestAccepted, Recourses, RobustBayesianRecourse
-from robust_recourse.certificates.certificate import Certificates, certify
+from robust_recourse.certificates import Certificates, HasNeighbourhoods, certify
 from robust_recourse.math.odds import Scales, log_worst_case_odds
 from robust_recourse.sampling.neighbourhood import Neighbourhood
 
@@ -169,7 +169,6 @@ def test_many_points_are_taken_in_parts(monkeypatch):
     sources = (own[0], labels[0]), (own, labels)
     whole = [certify(source, points, sigma=0.5).certified_radius for source in sources]
     monkeypatch.setattr("robust_recourse.certificates._surroundings._AT_ONCE", 100)
-    monkeypatch.setattr("robust_recourse.certificates._surroundings._BLOCK", 60)
     for source, radius in zip(sources, whole, strict=True):
         np.testing.assert_array_equal(certify(source, points, sigma=0.5).certified_radius, radius)
 
@@ -284,7 +283,7 @@ class FakeMethod:
         accepted = height > (-9.0 if self.one_class else self.centre[self.free][0])
         return Neighbourhood(self.centre, self.free, self.centre, 1.0 + i, accepted, seed=i)
 
-    def _scales(self, radius):
+    def scales_at(self, radius):
         return Scales(0.25 * radius, 0.1 * radius, 0.05 * radius)
 
 
@@ -299,7 +298,7 @@ def test_a_method_gives_neighbourhoods_and_scales():
     for i in (0, 2):
         around = method._around(i)
         local = points[i, [0, 2]] / 2.0
-        scales = method._scales(1.0 + i)
+        scales = method.scales_at(1.0 + i)
         expected = certify((around.free_samples, around.accepted), [local], **scales._asdict())
         assert certificates.certified_radius[i] == expected.certified_radius[0]
         assert certificates.log_worst_case_odds[i] == expected.log_worst_case_odds[0]
@@ -490,3 +489,11 @@ def test_bad_questions_about_a_certificate(epsilon, k):
 
 def test_the_type_is_public():
     assert isinstance(certify((SAMPLES, LABELS), [[0.5, 0.5]], sigma=1.0), Certificates)
+
+
+def test_what_a_method_must_have_is_public(explained):
+    method, found, _ = explained
+    assert isinstance(method, HasNeighbourhoods)
+    assert isinstance(FakeMethod([0.0], [True]), HasNeighbourhoods)
+    assert not isinstance(NearestAccepted(None), HasNeighbourhoods)
+    assert not isinstance(found, HasNeighbourhoods)

@@ -13,10 +13,10 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
-from robust_recourse import ActionSet, BayesianRecourse, NearestAccepted, RobustBayesianRecourse, tune
+from robust_recourse import ActionSet, BayesianRecourse, NearestAccepted, RobustBayesianRecourse, TunedRecourse
 from robust_recourse.cli import main
 from robust_recourse.cli._csv import EXACTLY
-from robust_recourse.futures.shift import Arrival, Temporal
+from robust_recourse.futures import Arrival, Temporal
 from robust_recourse.tuning._families import Family
 
 ACTIONS = '[columns.income]\ndirection = "up"\n'
@@ -55,7 +55,7 @@ def desk(office, tmp_path, monkeypatch):
     for path in office.iterdir():
         shutil.copy(path, tmp_path)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("robust_recourse.tuning.tuning.FAMILIES", FAMILIES[:1])
+    monkeypatch.setattr("robust_recourse.tuning._search.FAMILIES", FAMILIES[:1])
     return tmp_path
 
 
@@ -96,18 +96,30 @@ def work(monkeypatch):
 def promised(books):
     """What tuning finds."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("robust_recourse.tuning.tuning.FAMILIES", FAMILIES)
+        patch.setattr("robust_recourse.tuning._search.FAMILIES", FAMILIES)
         return by_hand(books, target=0.5)
+
+
+def answer(self, found):
+    """Stand in for ``fit``: what is found is known."""
+    self.tuning_ = found
+    return self
 
 
 @pytest.fixture
 def asked(promised, monkeypatch):
-    """What ``tune`` of the library is called with; it answers at once."""
+    """What tunes, and what it is given; it answers at once."""
     calls = []
     monkeypatch.setattr(
-        "robust_recourse.cli._tune.tune", lambda *parts, **options: calls.append((parts, options)) or promised
+        TunedRecourse, "fit", lambda self, *given: calls.append((self, *given)) or answer(self, promised)
     )
     return calls
+
+
+@pytest.fixture
+def never(monkeypatch):
+    """Nothing is tuned."""
+    monkeypatch.setattr(TunedRecourse, "fit", lambda *_: pytest.fail("too late"))
 
 
 def settings(path="tuned.toml"):
@@ -123,20 +135,19 @@ def by_hand(books, method=RobustBayesianRecourse, target=0.8, actions=None, **op
     X, y = books[["income", "months"]], books["outcome"].to_numpy()
     model = make_pipeline(LogisticRegression()).fit(X, y)
     known = actions or ActionSet(X, increase=["income"])
-    return tune(
+    one = TunedRecourse(
         method(model, known, favourable="yes", **FAST),
-        X,
-        y,
-        None,
         target,
         **({"n_models": 2, "n_people": 10, "random_state": 0} | options),
     )
+    return one.fit(X, y).tuning_
 
 
 def same(found, path="tuned.toml"):
     """Whether a file holds what was found."""
     written = settings(path)
-    assert written["parameters"] == {**FAST, **given(found.parameters)}
+    assert FAST.items() <= written["parameters"].items()
+    assert written["parameters"] == {**found.others, **given(found.parameters)}
     assert written["measured"]["scenarios"] == list(found.scenarios)
     assert written["measured"]["future_validity"] == float(f"{found.future_validity.share:.4g}")
     assert written["measured"]["mean_cost"] == float(f"{found.cost:.6g}")
@@ -145,7 +156,7 @@ def same(found, path="tuned.toml"):
 
 
 def test_from_tables_to_settings_to_recourses(tuned, books, promised, desk, capsys, monkeypatch):
-    monkeypatch.setattr("robust_recourse.tuning.tuning.FAMILIES", FAMILIES)
+    monkeypatch.setattr("robust_recourse.tuning._search.FAMILIES", FAMILIES)
     before = {path.name for path in desk.iterdir()}
     assert tuned(target=0.5) == 0
     printed = capsys.readouterr()
@@ -168,8 +179,9 @@ def test_from_tables_to_settings_to_recourses(tuned, books, promised, desk, caps
     (command,) = (line.removeprefix("Next: robust-recourse ") for line in lines if line.startswith("Next: "))
     assert main(shlex.split(command)) == 0
     model = make_pipeline(LogisticRegression()).fit(X, books["outcome"].to_numpy())
-    method = promised.apply(RobustBayesianRecourse(model, ActionSet(X, increase=["income"]), favourable="yes", **FAST))
-    recourses = method.set_params(random_state=0).fit(X).explain(people)
+    actions = ActionSet(X, increase=["income"])
+    method = RobustBayesianRecourse(model, actions, favourable="yes", random_state=0, **FAST)
+    recourses = method.set_params(**promised.parameters).fit(X).explain(people)
     written = pd.read_csv("recourses.csv", **EXACTLY)
     assert (recourses.cost > 0).any()
     np.testing.assert_array_equal(written["cost"], recourses.cost)
@@ -183,7 +195,7 @@ def test_the_choice_is_marked(tuned, promised, capsys, monkeypatch, mode):
     names = ["sampling_radius", "sigma", "axes", "epsilon_0", "epsilon_1"]
     chosen = row[names].to_dict() | (strength if mode == "budget" else {"target_odds": row["target_odds"]})
     found = replace(promised, frontier=table, parameters=chosen)
-    monkeypatch.setattr("robust_recourse.cli._tune.tune", lambda *_, **__: found)
+    monkeypatch.setattr(TunedRecourse, "fit", lambda self, *_: answer(self, found))
     assert tuned() == 0
     (marked,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("│ * │"))
     assert mode in marked
@@ -196,18 +208,21 @@ def test_the_options_are_passed_on(tuned, asked, books, capsys):
     people.to_csv("people.csv", index=False)
     options = {"seed": 7, "jobs": 2, "target": 0.9, "models": 5, "people": 30, "max_changes": 1, "threshold": 0.6}
     assert tuned(refused="people.csv", id="who", folder="keep", **options) == 0
-    (((method, X, y, estimator, target), given),) = asked
+    ((tuner, X, y, rows),) = asked
     pd.testing.assert_frame_equal(X, books[["income", "months"]])
     assert y.tolist() == books["outcome"].tolist()
-    assert (estimator, target) == (None, 0.9)
-    assert {key: given[key] for key in ("n_models", "n_people", "folder", "random_state", "n_jobs")} == {
+    given = tuner.get_params(deep=False)
+    assert {key: value for key, value in given.items() if key not in ("method", "scenarios")} == {
+        "target_future_validity": 0.9,
+        "estimator": None,
         "n_models": 5,
         "n_people": 30,
         "folder": Path("keep"),
         "random_state": 7,
         "n_jobs": 2,
     }
-    pd.testing.assert_frame_equal(given["people"], people[["income", "months"]].astype({"income": float}))
+    pd.testing.assert_frame_equal(rows, people[["income", "months"]].astype({"income": float}))
+    method = tuner.method
     assert type(method) is RobustBayesianRecourse
     assert (method.favourable, method.threshold, method.n_samples, method.n_neighbors) == ("yes", 0.6, 20, 20)
     assert method.actions.increase == ["income"]
@@ -234,8 +249,8 @@ def test_the_options_are_passed_on(tuned, asked, books, capsys):
 )
 def test_what_may_happen(tuned, asked, words, names):
     assert tuned(*words.split()) == 0
-    ((_, options),) = asked
-    assert [scenario.name for scenario in options["scenarios"]] == names
+    ((tuner, *_),) = asked
+    assert [scenario.name for scenario in tuner.scenarios] == names
 
 
 @pytest.mark.parametrize(
@@ -257,8 +272,8 @@ def test_a_scenario_that_cannot_be_named(tuned, name, said, capsys):
 def test_rows_that_arrive(tuned, asked, books):
     # Their columns are in another order, and one of them looks like numbers only.
     assert tuned(new="later.csv") == 0
-    ((_, options),) = asked
-    (arrival,) = options["scenarios"]
+    ((tuner, *_),) = asked
+    (arrival,) = tuner.scenarios
     pd.testing.assert_frame_equal(
         arrival.X_new[["income", "months"]], pd.read_csv("later.csv", **EXACTLY)[["income", "months"]]
     )
@@ -269,9 +284,9 @@ def test_rows_that_arrive(tuned, asked, books):
 def test_time_in_a_column_that_the_model_does_not_get(tuned, asked, books, named, capsys):
     assert tuned(*named, train="dated.csv", time="day") == 0
     assert capsys.readouterr().out.count("--label outcome") == 1
-    (((_, X, *_), options),) = asked
+    ((tuner, X, *_),) = asked
     assert list(X.columns) == ["income", "months"]
-    (temporal,) = options["scenarios"]
+    (temporal,) = tuner.scenarios
     assert temporal.time.dt.strftime("%Y-%m-%d").tolist() == books["day"].tolist()
 
 
@@ -295,7 +310,7 @@ def test_outcomes_are_the_classes_of_the_model(tuned, asked, books, labels, favo
     io.dump(LogisticRegression().fit(X, y), "model.skops")
     X.assign(outcome=y).to_csv("train.csv", index=False)
     assert tuned(favourable=favourable) == 0
-    (((_, _, given, *_), _),) = asked
+    ((_, _, given, _),) = asked
     assert given.dtype == y.dtype
     assert given.tolist() == y.tolist()
 
@@ -337,9 +352,9 @@ CASES = {
 }
 
 
+@pytest.mark.usefixtures("never")
 @pytest.mark.parametrize("case", CASES)
-def test_what_cannot_be_used_is_named_in_one_line(tuned, desk, complaint, monkeypatch, case):
-    monkeypatch.setattr("robust_recourse.cli._tune.tune", lambda *_, **__: pytest.fail("too late"))
+def test_what_cannot_be_used_is_named_in_one_line(tuned, desk, complaint, case):
     (desk / "sub").mkdir()
     options, words = CASES[case]
     assert tuned(**options) == 2
@@ -368,9 +383,9 @@ EDITS = {
 }  # fmt: skip
 
 
+@pytest.mark.usefixtures("never")
 @pytest.mark.parametrize("case", EDITS)
-def test_mistakes_in_files_are_named_with_their_place(tuned, complaint, monkeypatch, case):
-    monkeypatch.setattr("robust_recourse.cli._tune.tune", lambda *_, **__: pytest.fail("too late"))
+def test_mistakes_in_files_are_named_with_their_place(tuned, complaint, case):
     name, old, new, words = EDITS[case]
     path = Path(name)
     text = path.read_text(encoding="utf-8")
@@ -401,7 +416,7 @@ def test_a_model_that_cannot_be_trained(tuned, desk, complaint, name, what):
     joblib.dump(Rule(), "rule.joblib")
     assert tuned("--trust-pickle", model=name) == 2
     line = complaint()
-    assert all(word in line for word in (name, f"{what} cannot be trained", ".skops", "robust_recourse.tune")), line
+    assert all(word in line for word in (name, f"{what} cannot be trained", ".skops", "TunedRecourse")), line
 
 
 def test_too_few_people_are_refused(tuned, books, complaint):
@@ -530,8 +545,8 @@ def test_a_figure(tuned, asked, name, begins, capsys):
     assert f"Figure: {name}" in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("never")
 def test_a_figure_without_its_packages(tuned, complaint, monkeypatch):
-    monkeypatch.setattr("robust_recourse.cli._tune.tune", lambda *_, **__: pytest.fail("too late"))
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert tuned(figure="f.png") == 2
     assert "pip install 'robust-recourse[report]'" in complaint()
@@ -546,7 +561,7 @@ def test_the_method_without_ambiguity(tuned, books, capsys):
 
 def test_what_is_not_tuned_is_in_the_file(tuned, books, monkeypatch):
     wide = Family("budget", 2.0, 0.5, 0.1, axes=False)
-    monkeypatch.setattr("robust_recourse.tuning.tuning.FAMILIES", (wide,))
+    monkeypatch.setattr("robust_recourse.tuning._search.FAMILIES", (wide,))
     assert tuned("--set", 'radius_unit="diameter"', "--set", "sampling_radius=0.05") == 0
     written = settings()["parameters"]
     assert written["radius_unit"] == "diameter"
@@ -647,7 +662,6 @@ WRONG = {
     "a value": (SETTINGS.replace("0.1", "-1.0"), ["[parameters]", "sigma", "-1"]),
     "a flag": (SETTINGS.replace("true", "1", 1), ["[parameters]", "axes must be True or False"]),
     "the model": (SETTINGS.replace("sigma", "model"), ["[parameters] model", "no such parameter"]),
-    "a promise": (SETTINGS.replace("sigma", "target_future_validity"), ["target_future_validity", "outcomes"]),
 }
 
 
@@ -686,12 +700,6 @@ def test_results_do_not_replace_the_settings(explain, folder, complaint):
     (folder / "tuned.csv").write_text(SETTINGS, encoding="utf-8")
     assert explain(settings="tuned.csv", method=None, out="tuned.csv") == 2
     assert "--out tuned.csv would replace a file that is read" in complaint()
-
-
-def test_a_promise_is_no_parameter_of_explain(explain, complaint):
-    assert explain(method="robust", set="target_future_validity=0.9") == 2
-    line = complaint()
-    assert all(word in line for word in ("--set target_future_validity", "robust-recourse tune", "--settings")), line
 
 
 def test_the_help(capsys):

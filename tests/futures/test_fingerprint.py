@@ -4,7 +4,7 @@ import functools
 
 import numpy as np
 
-from robust_recourse.futures._fingerprint import fingerprint
+from robust_recourse.futures.fingerprint import fingerprint
 
 STRENGTH = 1.0
 

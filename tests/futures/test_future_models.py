@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from robust_recourse.futures.shift import (
+from robust_recourse.futures import (
     Arrival,
     Bootstrap,
     Deletion,
@@ -29,7 +29,6 @@ from robust_recourse.futures.shift import (
     Temporal,
     Threshold,
     TrainingError,
-    arrival_models,
     future_models,
 )
 
@@ -69,7 +68,18 @@ class Remembers(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X):
-        return np.full((len(X), len(self.classes_)), 1.0 / len(self.classes_))
+        share = np.random.default_rng(self.random_state).dirichlet(np.ones(len(self.classes_)))
+        return np.tile(share, (len(X), 1))
+
+
+class Copies(BaseEstimator):
+    """Does not store what it is given, so that nobody can make a copy."""
+
+    def __init__(self, strength):
+        self.strength = list(strength)
+
+    def fit(self, *_):
+        raise AssertionError("this cannot be trained")
 
 
 def leave_a_file(folder):
@@ -156,9 +166,9 @@ def test_numbers_of_models_by_scenario():
 
 
 def test_a_fitted_estimator_is_as_good_as_a_fresh_one_and_stays_as_it_is():
-    fitted = DecisionTreeClassifier(max_depth=2, random_state=1).fit(X[:, :1], Y)
+    fitted = DecisionTreeClassifier(max_depth=2, max_features=1, random_state=1).fit(X[:, :1], Y)
     tree = fitted.tree_
-    fresh = DecisionTreeClassifier(max_depth=2, random_state=1)
+    fresh = DecisionTreeClassifier(max_depth=2, max_features=1, random_state=1)
     of_fitted, of_fresh = (future_models(each, X, Y, EVERY, n_models=2, random_state=0) for each in (fitted, fresh))
     assert_same(of_fitted, of_fresh)
     assert fitted.tree_ is tree
@@ -322,9 +332,9 @@ def test_models_get_copies():
 
 def test_numbers_to_regress_on_are_no_classes():
     y = X.sum(axis=1)
-    scenarios = ["bootstrap", "seeds", "deletion", Arrival(X[:10], y[:10]), Temporal(np.arange(80))]
+    scenarios = ["bootstrap", "deletion", Arrival(X[:10], y[:10]), Temporal(np.arange(80))]
     models = future_models(LinearRegression(), X, y, scenarios, n_models=2, random_state=0)
-    np.testing.assert_allclose([model.predict(X) for model in models], np.tile(y, (10, 1)))
+    np.testing.assert_allclose([model.predict(X) for model in models], np.tile(y, (8, 1)))
     counts = future_models(LinearRegression(), X, np.arange(80), ["bootstrap"], n_models=1)
     assert len(counts) == 1
     with pytest.raises(ValueError, match="'label noise' needs classes, but y has numbers"):
@@ -374,6 +384,17 @@ def test_interrupts_are_not_swallowed():
 
     with pytest.raises(KeyboardInterrupt):
         future_models(interrupted, X, Y)
+
+
+@pytest.mark.parametrize("estimator", [LogisticRegression(), lambda X, y, _: LogisticRegression().fit(X, y)])
+def test_seeds_that_change_nothing_are_told(estimator):
+    with pytest.warns(UserWarning, match="All 3 models of the scenario 'seeds' answer alike") as caught:
+        models = future_models(estimator, X, Y, ["bootstrap", "seeds"], n_models=3, random_state=0)
+    assert len(models) == 6
+    assert [str(one.filename) for one in caught] == [__file__]
+    # One alone cannot be like others, and another scenario changes more than the seed.
+    assert len(future_models(estimator, X, Y, "seeds", n_models=1)) == 1
+    assert len(future_models(estimator, X, Y, Deletion(0.1), n_models=3)) == 3
 
 
 class Counting:
@@ -454,7 +475,7 @@ def test_a_model_that_cannot_be_kept_is_named(tmp_path):
 
 def test_a_memory_needs_estimators_that_can_be_pickled(tmp_path):
     local = make_pipeline(FunctionTransformer(lambda X: X), LogisticRegression())
-    assert len(train(local, None, "seeds")) == 2
+    assert len(train(local, None, "bootstrap")) == 2
     with pytest.raises(TypeError, match="memory cannot tell estimators apart of which a part cannot be pickled"):
         train(local, tmp_path, "seeds")
 
@@ -498,6 +519,11 @@ def test_a_memory_notices_other_times_and_other_new_rows(counting, tmp_path):
     for labels in (Y[:30], 1 - Y[:30], Y[:30].astype(bool)):
         train(counting.estimator, tmp_path, Arrival(X[:30], labels))
     assert counting.fits == 8
+    # The same rows altogether, of which others are new.
+    numbers = X[:, 0]
+    for n in (50, 60):
+        train(counting.estimator, tmp_path, Arrival(X[n:], numbers[n:], 1.0), X=X[:n], y=numbers[:n])
+    assert counting.fits == 12
 
 
 def test_a_memory_does_not_care_whether_the_estimator_is_fitted(counting, tmp_path):
@@ -570,7 +596,8 @@ def test_one_class_has_no_decision():
             r"'arrival' needs to know more. Pass Arrival\(X_new, y_new\)",
         ),
         ({"scenarios": "temporal"}, ValueError, r"Pass Temporal\(time\) instead"),
-        ({"scenarios": Bootstrap}, TypeError, "scenarios must be a list"),
+        ({"scenarios": 3}, TypeError, "scenarios must be a list of names and scenarios, got 3"),
+        ({"scenarios": Bootstrap}, TypeError, r"got a class. Pass Bootstrap\(...\)"),
         ({"scenarios": [Bootstrap]}, TypeError, r"got a class. Pass Bootstrap\(...\)"),
         ({"scenarios": [3]}, TypeError, "must be names or scenarios, got 3"),
         ({"scenarios": []}, ValueError, "scenarios is empty"),
@@ -589,8 +616,14 @@ def test_one_class_has_no_decision():
         (
             {"n_models": {"seeds": 2, "Bootstrap": 1}, "scenarios": ["bootstrap", "seeds"]},
             ValueError,
-            "n_models has 'Bootstrap', which is no scenario",
+            "n_models has 'Bootstrap', which is no scenario. There are 'bootstrap', 'seeds'",
         ),
+        (
+            {"n_models": {"deletion": 2}, "scenarios": [Deletion(0.3)]},
+            ValueError,
+            r"n_models has 'deletion', which is no scenario. Its whole name is 'deletion \(share 0.3\)'",
+        ),
+        ({"estimator": Copies([1])}, TypeError, "estimator, a Copies, cannot be copied .* or pass a function refit"),
         ({"start": -1}, ValueError, "start must be at least 0"),
         ({"random_state": -1}, ValueError, "random_state must be at least 0"),
         ({"memory": 3}, TypeError, "memory must be a joblib.Memory or a folder, got int"),
@@ -672,7 +705,7 @@ def test_entries_must_match_the_models():
 
 
 def test_one_progress_bar_for_all(monkeypatch):
-    from robust_recourse.futures import _training
+    from robust_recourse.futures import training
 
     bars = []
 
@@ -680,18 +713,6 @@ def test_one_progress_bar_for_all(monkeypatch):
         bars.append((description, total))
         return items
 
-    monkeypatch.setattr(_training, "track", spy)
+    monkeypatch.setattr(training, "track", spy)
     future_models(TREE, X, Y, EVERY[:5], n_models=3)
     assert bars == [("retraining", 13)]
-
-
-def test_the_paper_s_arrival_is_what_it_was():
-    """The numbers are drawn here as they always were: models of the evaluation must not change."""
-    new, labels = X[:40] + 0.5, Y[:40]
-    models = arrival_models(TREE, X, Y, new, labels, share=0.3, n_models=3, random_state=11)
-    for k, model in enumerate(models):
-        rng = np.random.default_rng(np.random.SeedSequence(11, spawn_key=(k,)))
-        arrived = rng.choice(40, 12, replace=False)
-        tree = DecisionTreeClassifier(max_depth=3, max_features=1, random_state=int(rng.integers(2**31)))
-        tree.fit(np.concatenate([X, new[arrived]]), np.concatenate([Y, labels[arrived]]))
-        np.testing.assert_array_equal(model.predict_proba(X), tree.predict_proba(X))

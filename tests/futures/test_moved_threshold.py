@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
-from robust_recourse.futures.shift import MovedThreshold
+from robust_recourse.futures import MovedThreshold
 from robust_recourse.models.acceptance import accepted_by
 from robust_recourse.models.predictor import Acceptance, Probabilities
 

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from robust_recourse.futures.shift import (
+from robust_recourse.futures import (
     Arrival,
     Bootstrap,
     Deletion,
@@ -390,6 +390,7 @@ FRAME = pd.DataFrame(X, columns=["age", "income"])
             ValueError,
             "time has no time in rows 38, 39",
         ),
+        (LogisticRegression(), Temporal([7] * 40), {}, ValueError, "time is 7 in every row, so that no row is older"),
         (LogisticRegression(), Arrival(FRAME, Y[:3]), {}, ValueError, "y_new must have one label for each of the 40"),
         (LogisticRegression(), Arrival(FRAME[:0], []), {}, ValueError, "X_new has no rows"),
         (LogisticRegression(), Arrival(X, Y), {}, TypeError, "X_new must be a pandas DataFrame like X, got a numpy"),

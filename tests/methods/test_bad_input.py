@@ -80,7 +80,6 @@ def test_training_rows(rows, match):
         ({"random_state": -1}, ValueError, "random_state must be at least 0"),
         ({"target_odds": 0.0}, ValueError, "target_odds must be greater than 0"),
         ({"target_odds": 40.0}, ValueError, "target_odds must be at most 1"),
-        ({"target_future_validity": 95}, ValueError, "For 95 % pass 0.95"),
         ({"target_odds": "low"}, TypeError, "target_odds must be a real number"),
         ({"actions": {"immutable": [0]}}, TypeError, "actions must be an ActionSet, got dict"),
         ({"actions": ActionSet(bounds={0: (1, 0)})}, ValueError, r"bounds\[0\] is empty"),

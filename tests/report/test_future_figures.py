@@ -10,7 +10,7 @@ import pytest
 from matplotlib.colors import to_hex
 
 from robust_recourse import Recourses, Status
-from robust_recourse.audits.audit import audit
+from robust_recourse.audits import audit
 from robust_recourse.report.figures import draw_audit, draw_future_validity
 from robust_recourse.report.figures._style import BLUE, GREY, INK, RED
 

@@ -13,10 +13,10 @@ from matplotlib.figure import Figure
 
 from robust_recourse.report.figures import draw_tuning
 from robust_recourse.report.figures._style import BLUE, GREEN, GREY, INK, RED
+from robust_recourse.tuning import Tuning
 from robust_recourse.tuning._families import Family, Lengths
 from robust_recourse.tuning._halving import Dial
 from robust_recourse.tuning._study import Measured
-from robust_recourse.tuning.tuning import Tuning
 
 LENGTHS = Lengths(0.2, 0.2, robust=True)
 FAMILIES = {mode: Family(mode, 1.0, 0.5, 0.1, axes=True) for mode in ("odds", "budget")}
@@ -37,7 +37,7 @@ def dial(mode, points, n=30):
 
 
 def tuning(dials, checks, target=0.9):
-    told = {"method": "RobustBayesianRecourse", "scenarios": ("bootstrap",), "seed": 0, "work": 99}
+    told = {"method": "RobustBayesianRecourse", "others": {}, "scenarios": ("bootstrap",), "seed": 0, "work": 99}
     return Tuning.of(dials=dials, checks=checks, target=target, **told)
 
 
@@ -227,7 +227,7 @@ def test_a_target_of_one_that_is_always_met_has_a_panel():
 
 
 def test_other_objects_are_named():
-    with pytest.raises(TypeError, match=r"tuning must be what robust_recourse.tune returned, got dict"):
+    with pytest.raises(TypeError, match="tuning must be tuning_ of a TunedRecourse, got dict"):
         draw_tuning({})
 
 

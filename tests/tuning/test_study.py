@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robust_recourse import ActionSet, BayesianRecourse
 from robust_recourse.result.future import judged_together
-from robust_recourse.tuning._study import Measured, Study, take
+from robust_recourse.tuning._study import Measured, Study
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-1.0, 1.0, (60, 2))
@@ -258,11 +256,3 @@ def test_an_interrupt_leaves_no_half_of_a_measurement(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         measure(tmp_path, models=[*FUTURE, Stops()])
     assert not (tmp_path / "measured").exists()
-
-
-def test_rows_of_all_kinds_of_tables_are_taken_by_position():
-    frame = pd.DataFrame({"a": [1, 2, 3], "b": ["x", "y", "z"]}, index=[2, 1, 0])
-    rows = np.array([2, 0])
-    assert take(frame, rows)["a"].tolist() == [3, 1]
-    assert take(pl.from_pandas(frame), rows)["a"].to_list() == [3, 1]
-    assert take(np.array([[1], [2], [3]]), rows).tolist() == [[3], [1]]

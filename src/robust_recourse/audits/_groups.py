@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from robust_recourse._typing import BoolArray, IntArray
+from robust_recourse._typing import IntArray
 from robust_recourse.notices.values import column_text, label_text, text
 from robust_recourse.result import Recourses
 from robust_recourse.tables import to_pandas
@@ -37,11 +37,6 @@ class Groups:
     labels: tuple[Hashable, ...]
     name: str = ""
 
-    def members(self, k: int) -> BoolArray:
-        """Return who belongs to the group with number `k`."""
-        members: BoolArray = self.codes == k
-        return members
-
     def number(self, label: Hashable) -> int:
         """Return the number of the group with a label, given as the argument `reference`."""
         if label not in self.labels:
@@ -63,7 +58,9 @@ class Groups:
 def read_groups(found: Recourses, groups: Any) -> Groups:
     """Return the group of every person, from labels in the order of the people or from a column of the instances."""
     first = found.rank == 1
-    columns, index = _instances(found)
+    table = to_pandas(found.x0)
+    framed = isinstance(table, pd.DataFrame)
+    columns, index = pd.DataFrame(table).reset_index(drop=True), table.index if framed else pd.Index(found.person)
     name: Hashable | None = None
     if pd.api.types.is_scalar(groups) or (isinstance(groups, tuple) and groups in list(columns)):
         if groups not in list(columns):
@@ -77,12 +74,6 @@ def read_groups(found: Recourses, groups: Any) -> Groups:
         labels = _given(groups, int(first.sum()), index[first])
         name = labels.name
     return _numbered(labels, "" if name is None or name == "" else column_text(name))
-
-
-def _instances(found: Recourses) -> tuple[pd.DataFrame, pd.Index[Any]]:
-    table = to_pandas(found.x0)
-    frame = table if isinstance(table, pd.DataFrame) else pd.DataFrame(table)
-    return frame.reset_index(drop=True), found.labels
 
 
 def _given(groups: Any, n_people: int, index: pd.Index[Any]) -> pd.Series[Any]:

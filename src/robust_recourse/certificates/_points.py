@@ -13,6 +13,7 @@ from robust_recourse._validation import check_matrix
 from robust_recourse.result import Recourses
 from robust_recourse.tables.foreign import is_frame, to_pandas
 from robust_recourse.tables.order import check_order
+from robust_recourse.tables.rows import take
 
 __all__ = ["Wanted", "read_points"]
 
@@ -92,12 +93,8 @@ def _read_recourses(found: Recourses, x0: Any) -> Wanted:
     return Wanted(
         labels,
         reasons.astype(object),
-        _take(x, rows),
-        _take(to_pandas(found.x0), rows),
+        take(x, rows),
+        take(to_pandas(found.x0), rows),
         found.person if several else None,
         found.rank if several else None,
     )
-
-
-def _take(table: Any, rows: IntArray) -> Any:
-    return table.take(rows) if isinstance(table, pd.DataFrame) else table[rows]

@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
+from robust_recourse.math.odds import Scales
 from robust_recourse.sampling.neighbourhood import Neighbourhood
 
-__all__ = ["Around", "Drawn", "Given", "Local", "Surroundings", "check_samples", "unlike"]
+__all__ = ["Around", "Given", "HasNeighbourhoods", "Local", "Surroundings", "check_samples", "unlike"]
 
 _AT_ONCE = 2**22  # distances that are held together: 32 MiB
-_BLOCK = 2**17  # numbers in the samples of a block: 1 MiB
 _SAME = 1e-9  # difference up to which a number did not change
+
+
+@runtime_checkable
+class HasNeighbourhoods(Protocol):
+    """A fitted method that draws labelled samples around people, in which points can be judged."""
+
+    def to_points(self, X: Any, name: str) -> FloatArray:
+        """Return rows, which messages call `name`, in the coordinates of the samples."""
+
+    def neighbourhoods_of(self, x0: Any, points: Any) -> Sequence[Neighbourhood | str]:
+        """Return a neighbourhood for every instance and its point, or a sentence that says why there is none."""
+
+    def scales_at(self, radius: float) -> Scales:
+        """Return smoothing and ambiguity radii that belong to a sampling radius."""
 
 
 class Local(NamedTuple):
@@ -35,92 +49,49 @@ class Around(NamedTuple):
     p: int
 
 
-class Surroundings(Protocol):
-    """The points of some rows, each with labelled samples of both classes."""
+class Given(NamedTuple):
+    """Samples that were given."""
 
-    def batches(self) -> Iterator[Around]:
-        """Yield the distances of all rows that have samples, a bounded number at a time."""
-        ...
-
-    def local(self, row: int) -> Local:
-        """Return copies of the point and of the samples of a row."""
-        ...
+    free_samples: FloatArray  # (n, p)
+    accepted: BoolArray  # (n,)
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
-    """Samples that were given.
-
-    Attributes
-    ----------
-    rows : ndarray of int, shape (m,)
-        The rows of the points, in ascending order.
-    points : ndarray of shape (m, p)
-        The points.
-    samples : ndarray of shape (n, p) or (m, n, p)
-        Samples common to all points, or own ones of each.
-    accepted : ndarray of bool, shape (n,) or (m, n)
-        Their labels.
-    """
-
-    rows: IntArray
-    points: FloatArray
-    samples: FloatArray
-    accepted: BoolArray
-
-    def batches(self) -> Iterator[Around]:
-        """Yield the distances of all rows."""
-        n, p = self.samples.shape[-2:]
-        size = max(1, _AT_ONCE // n)
-        for first in range(0, len(self.rows), size):
-            part = slice(first, first + size)
-            rows, points = self.rows[part], self.points[part]
-            samples = self.samples if self.samples.ndim == 2 else self.samples[part]
-            accepted = self.accepted if self.accepted.ndim == 1 else self.accepted[part]
-            yield Around(rows, _distances(points, samples), np.broadcast_to(accepted, (len(rows), n)), p)
-
-    def local(self, row: int) -> Local:
-        """Return the point and the samples of a row."""
-        i = int(np.searchsorted(self.rows, row))
-        samples = self.samples if self.samples.ndim == 2 else self.samples[i]
-        accepted = self.accepted if self.accepted.ndim == 1 else self.accepted[i]
-        return Local(self.points[i].copy(), samples.copy(), accepted.copy())
-
-
-@dataclass(frozen=True, eq=False)
-class Drawn:
-    """Neighbourhoods that a method drew; samples are drawn again when they are needed.
+class Surroundings:
+    """The points of some rows, each with labelled samples of both classes.
 
     Attributes
     ----------
     points : mapping of int to ndarray
-        The points by row, with all columns, in the coordinates of the search.
-    neighbourhoods : mapping of int to Neighbourhood
-        Their neighbourhoods.
+        The points by row, in the columns in which their samples vary.
+    around : mapping of int to Neighbourhood or Given
+        Their samples. Those of a neighbourhood are drawn again whenever they are needed.
     """
 
     points: Mapping[int, FloatArray]
-    neighbourhoods: Mapping[int, Neighbourhood]
+    around: Mapping[int, Neighbourhood | Given]
 
     def batches(self) -> Iterator[Around]:
-        """Yield the distances of all rows, those with as many samples and columns together."""
+        """Yield the distances of all rows, those with as many samples and columns together, a bounded number."""
         shapes: dict[tuple[int, int], list[int]] = {}
-        for row, around in self.neighbourhoods.items():
-            shapes.setdefault((len(around.accepted), int(around.free.sum())), []).append(row)
+        for row, point in self.points.items():
+            shapes.setdefault((len(self.around[row].accepted), len(point)), []).append(row)
         for (n, p), rows in shapes.items():
             size = max(1, _AT_ONCE // n)
             for first in range(0, len(rows), size):
                 part = rows[first : first + size]
                 distances, accepted = np.empty((len(part), n)), np.empty((len(part), n), dtype=bool)
-                for i, row in enumerate(part):
-                    point, samples, accepted[i] = self.local(row)
-                    distances[i] = _distances(point[None], samples)[0]
-                yield Around(np.array(part), distances, accepted, p)
+                # A distance beyond the range of floating point is infinite.
+                with np.errstate(over="ignore"):
+                    for i, row in enumerate(part):
+                        away = self.points[row] - self.around[row].free_samples
+                        distances[i], accepted[i] = np.einsum("np,np->n", away, away), self.around[row].accepted
+                yield Around(np.array(part), np.sqrt(distances, out=distances), accepted, p)
 
     def local(self, row: int) -> Local:
-        """Return the point and the samples of a row."""
-        around = self.neighbourhoods[row]
-        return Local(self.points[row][around.free], around.free_samples, around.accepted.copy())
+        """Return copies of the point and of the samples of a row."""
+        around = self.around[row]
+        return Local(self.points[row].copy(), np.array(around.free_samples), around.accepted.copy())
 
 
 def unlike(point: FloatArray, around: Neighbourhood) -> str:
@@ -133,20 +104,6 @@ def unlike(point: FloatArray, around: Neighbourhood) -> str:
         columns = ", ".join(map(str, np.flatnonzero(apart)))
         return f"The point changes what does not vary in its neighbourhood (columns, from 0: {columns})."
     return ""
-
-
-def _distances(points: FloatArray, samples: FloatArray) -> FloatArray:
-    """Return the distances of points from common samples, (n, p), or from those of each, (m, n, p)."""
-    n, p = samples.shape[-2:]
-    distances = np.empty((len(points), n))
-    size = max(1, _BLOCK // (n * p))
-    for first in range(0, len(points), size):
-        part = slice(first, first + size)
-        # A distance beyond the range of floating point is infinite.
-        with np.errstate(over="ignore"):
-            away = points[part, None, :] - (samples if samples.ndim == 2 else samples[part])
-            np.sqrt(np.einsum("mnp,mnp->mn", away, away), out=distances[part])
-    return distances
 
 
 def check_samples(samples: Any, labels: Any, m: int, width: int) -> tuple[FloatArray, BoolArray]:

@@ -52,7 +52,7 @@ def read_trainable(arguments: argparse.Namespace) -> Any:
     raise ValueError(
         f"{arguments.model}: tuning trains fresh copies of the model. {what} cannot be trained: give the estimator "
         "that it was made from, one like those of scikit-learn with fit and get_params, in a .skops file, or tune in "
-        "Python with robust_recourse.tune, which also takes a function that trains."
+        "Python with robust_recourse.TunedRecourse, which also takes a function that trains."
     )
 
 

@@ -16,7 +16,7 @@ class Parts:
     Parameters
     ----------
     folder : Path
-        Where it is kept, as :func:`robust_recourse.tune` does.
+        Where it is kept, as :class:`robust_recourse.TunedRecourse` does.
     """
 
     def __init__(self, folder: Path) -> None:

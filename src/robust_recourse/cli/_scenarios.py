@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from robust_recourse.cli._outcomes import Labelled, read_arriving
-from robust_recourse.futures.shift import (
+from robust_recourse.futures import (
     Arrival,
     Bootstrap,
     Deletion,
@@ -27,7 +27,7 @@ _PLAIN: Mapping[str, type[Scenario]] = {
 _OTHERWISE = {
     Arrival.kind: "leave it out, and name the table of the new rows with --new",
     Temporal.kind: "leave it out, and name the column that has the time with --time",
-    "parameters": "tune in Python, with robust_recourse.futures.shift.Parameters",
+    "parameters": "tune in Python, with robust_recourse.futures.Parameters",
 }
 
 

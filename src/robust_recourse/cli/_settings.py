@@ -27,7 +27,6 @@ METHODS: dict[str, type[RecourseMethod]] = {
 
 _DEFAULT = "robust"
 _GIVEN = {"model", "actions", "favourable", "threshold", "random_state", "n_jobs"}  # that have options of their own
-_TARGET = "target_future_validity"  # which needs outcomes
 _TOP = {"method": str, "parameters": dict, "measured": dict}
 
 
@@ -85,13 +84,8 @@ def read_settings(path: Path) -> tuple[str, dict[str, Any]]:
 
 def check_parameters(name: str, parameters: Mapping[str, Any], where: str) -> None:
     """Raise if a method does not have such parameters; `where` says where they come from."""
-    known = sorted(set(inspect.signature(METHODS[name]).parameters) - _GIVEN - {_TARGET})
+    known = sorted(set(inspect.signature(METHODS[name]).parameters) - _GIVEN)
     for key in parameters:
-        if key == _TARGET:
-            raise ValueError(
-                f"{where} {key}: this needs outcomes. Let 'robust-recourse tune' write settings for this target, and "
-                "pass them to explain with --settings."
-            )
         if key not in known:
             there = f"it has {', '.join(known)}" if known else "it has none"
             raise ValueError(f"{where} {key}: the method {name} has no such parameter; {there}.")

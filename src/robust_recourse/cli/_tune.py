@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,17 +28,16 @@ from robust_recourse.cli._scenarios import add_scenarios, read_scenarios
 from robust_recourse.cli._settings import check_parameters
 from robust_recourse.cli._tables import add_reading, need_table, read_people
 from robust_recourse.cli._tuned import FIGURES, draw, tell
-from robust_recourse.futures.shift import TrainingError
+from robust_recourse.futures import TrainingError
 from robust_recourse.methods.base import RecourseMethod
 from robust_recourse.models.acceptance import accepted_by
-from robust_recourse.tuning.tuning import FEWEST_PEOPLE, tune
+from robust_recourse.tuning import FEWEST_PEOPLE, TUNED, TunedRecourse
 
 if TYPE_CHECKING:
     from robust_recourse.cli._options import Commands
 
 __all__ = ["add_to"]
 
-_TUNED = ("sigma", "epsilon_0", "epsilon_1", "delta_plus", "target_odds", "axes")
 _EXAMPLE = """\
 example:
   robust-recourse tune --model model.skops --train train.csv --outcome outcome --actions actions.toml \\
@@ -143,29 +142,29 @@ def _run(arguments: argparse.Namespace) -> int:
     arguments.label = list(dict.fromkeys([*arguments.label, arguments.outcome]))  # the model does not get it either
     data = read_labelled(arguments.train, arguments, model)
     rows = data.X if arguments.refused is None else read_people(arguments.refused, arguments, data.X)
-    scenarios = read_scenarios(arguments, data, model)
     method = fitted(arguments, parameters, data.X, model)
     people = _as_asked(method, rows, arguments.refused or arguments.train)
+    tuned = TunedRecourse(
+        method,
+        arguments.target,
+        scenarios=read_scenarios(arguments, data, model),
+        n_models=arguments.models,
+        n_people=arguments.people,
+        folder=parts.folder,
+        random_state=arguments.seed,
+        n_jobs=arguments.jobs,
+    )
     try:
-        with parts.keeping(), blaming(f"{arguments.model} with the rows of {arguments.train}"):
-            tuning = tune(
-                method,
-                data.X,
-                data.y,
-                None,
-                arguments.target,
-                scenarios=scenarios,
-                n_models=arguments.models,
-                people=people,
-                n_people=arguments.people,
-                folder=parts.folder,
-                random_state=arguments.seed,
-                n_jobs=arguments.jobs,
-            )
+        with (
+            parts.keeping(),
+            blaming(f"{arguments.model} with the rows of {arguments.train}"),
+            warnings.catch_warnings(),
+        ):
+            warnings.filterwarnings("ignore", "A future validity of .* was not reached")  # it is printed below
+            tuning = tuned.fit(data.X, data.y, people).tuning_
     except TrainingError as error:
         raise ValueError(f"{arguments.model}: {error}") from error
-    # Whoever reads the file must search as it was searched here.
-    replace(tuning, parameters={**parameters, **tuning.parameters}).to_toml(arguments.out)
+    tuning.to_toml(arguments.out)
     if arguments.figure is not None:
         draw(tuning, arguments.figure)
     if arguments.folder is None:
@@ -177,7 +176,7 @@ def _run(arguments: argparse.Namespace) -> int:
 def _untuned(arguments: argparse.Namespace) -> dict[str, Any]:
     parameters = overrides(arguments.set)
     for key in parameters:
-        if key in _TUNED:
+        if key in TUNED and key != "sampling_radius":  # which the others are relative to
             raise ValueError(f"--set {key}: this is one of the parameters that are tuned. Leave it out.")
     check_parameters(arguments.method, parameters, "--set")
     return parameters

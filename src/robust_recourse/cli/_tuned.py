@@ -12,7 +12,7 @@ import pandas as pd
 
 from robust_recourse._files import replacing
 from robust_recourse.cli._printing import print_line, print_table
-from robust_recourse.tuning.tuning import Tuning
+from robust_recourse.tuning import Tuning
 
 __all__ = ["FIGURES", "draw", "tell"]
 

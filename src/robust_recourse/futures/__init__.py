@@ -1,1 +1,26 @@
-"""Retrained models, and the scenarios that they come from."""
+"""Models of the future: the same estimator, retrained after what may happen."""
+
+from robust_recourse.futures._model_scenarios import Parameters, Threshold
+from robust_recourse.futures._models import FutureModels
+from robust_recourse.futures._moved_threshold import MovedThreshold
+from robust_recourse.futures._row_scenarios import Arrival, Bootstrap, Deletion, LabelNoise, Seeds, Temporal
+from robust_recourse.futures._scenario import Drawn, Scenario
+from robust_recourse.futures.retraining import future_models
+from robust_recourse.futures.training import TrainingError
+
+__all__ = [
+    "Arrival",
+    "Bootstrap",
+    "Deletion",
+    "Drawn",
+    "FutureModels",
+    "LabelNoise",
+    "MovedThreshold",
+    "Parameters",
+    "Scenario",
+    "Seeds",
+    "Temporal",
+    "Threshold",
+    "TrainingError",
+    "future_models",
+]

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
 
 from robust_recourse.futures._moved_threshold import MovedThreshold
-from robust_recourse.futures._row_scenarios import Seeds
-from robust_recourse.futures._rows import TrainingData
-from robust_recourse.futures._scenario import Scenario, check_pair, store
-from robust_recourse.futures._training import Drawn, Plan, Present
+from robust_recourse.futures._scenario import Drawn, Present, Scenario, check_pair
+from robust_recourse.futures.rows import TrainingData
 from robust_recourse.models.decisions import Decision
 
 __all__ = ["Parameters", "Threshold"]
@@ -35,14 +33,15 @@ class Parameters(Scenario):
 
     grid: Mapping[str, Sequence[Any]]
 
-    def _check(self) -> None:
+    def _checked(self) -> Mapping[str, Any]:
         if not isinstance(self.grid, Mapping) or not self.grid:
             raise TypeError(f"Parameters: grid must map names to lists of values, got {self.grid!r}.")
         for name, values in self.grid.items():
             if isinstance(values, str | bytes) or not hasattr(values, "__len__") or not len(values):
                 raise ValueError(f"Parameters: grid[{name!r}] must be a list of at least one value, got {values!r}.")
+        return {}
 
-    def prepare(self, present: Present) -> tuple[TrainingData, Plan]:
+    def prepare(self, present: Present) -> tuple[TrainingData, Self]:
         """Check that the estimator has such parameters."""
         if not hasattr(present.recipe, "set_params"):
             raise TypeError(f"The scenario {self.name!r} needs an estimator with set_params, not a function.")
@@ -81,10 +80,10 @@ class Threshold(Scenario):
 
     by: tuple[float, float] | float = (-0.1, 0.1)
 
-    def _check(self) -> None:
-        store(self, by=check_pair(self.by, "Threshold: by"))
+    def _checked(self) -> Mapping[str, Any]:
+        return {"by": check_pair(self.by, "Threshold: by")}
 
-    def prepare(self, present: Present) -> tuple[TrainingData, Plan]:
+    def prepare(self, present: Present) -> tuple[TrainingData, Self]:
         """Check that there is a threshold, and that it can be moved so far."""
         if hasattr(present.recipe, "fit") and not hasattr(present.recipe, "predict_proba"):
             raise TypeError(
@@ -94,7 +93,8 @@ class Threshold(Scenario):
         classes = present.data.classes
         if present.data.codes is None:
             raise ValueError(f"The scenario {self.name!r} needs classes, but y has numbers to regress on.")
-        Decision.of(SimpleNamespace(classes_=sorted(classes, key=str), predict_proba=len), *present.decision)
+        example = SimpleNamespace(classes_=sorted(classes, key=str), predict_proba=len)
+        Decision.of(example, present.favourable, present.threshold)
         if present.threshold is None and len(classes) > 2:
             raise ValueError(
                 f"The scenario {self.name!r} needs threshold=: with {len(classes)} classes the likeliest counts, and "
@@ -106,7 +106,11 @@ class Threshold(Scenario):
                     f"Threshold: by={end:g} would move the threshold from {present.level:g} to "
                     f"{present.level + end:g}; it must stay between 0 and 1."
                 )
-        return present.data, Seeds()
+        return present.data, self
+
+    def draw(self, rng: np.random.Generator, data: TrainingData) -> Drawn:  # noqa: ARG002
+        """Keep every row."""
+        return Drawn(np.arange(len(data)))
 
     def moved(self, model: Any, rng: np.random.Generator, present: Present) -> tuple[Any, str]:
         """Return the model with another threshold, and which it is."""

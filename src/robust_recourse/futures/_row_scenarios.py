@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 
-from robust_recourse._validation import check_real
-from robust_recourse.futures._rows import TrainingData, append
-from robust_recourse.futures._scenario import Scenario, check_pair, check_share, number_of, store
-from robust_recourse.futures._times import places_in_time
-from robust_recourse.futures._training import Drawn, Plan, Present
+from robust_recourse._typing import IntArray
+from robust_recourse._validation import check_share
+from robust_recourse.futures._scenario import Drawn, Present, Scenario, check_pair, check_part, number_of
+from robust_recourse.futures.rows import TrainingData, append
+from robust_recourse.models.errors import name_rows
+from robust_recourse.tables.foreign import is_frame
 
-__all__ = ["Arrival", "Bootstrap", "Deletion", "LabelNoise", "Seeds", "Temporal", "arriving"]
+__all__ = ["Arrival", "Bootstrap", "Deletion", "LabelNoise", "Seeds", "Temporal"]
+
+_NUMBERS = ("integer", "floating", "mixed-integer-float", "decimal", "timedelta", "timedelta64")
+_DATES = ("date", "datetime", "datetime64", "period")
 
 
 @dataclass(frozen=True)
@@ -52,8 +58,8 @@ class Deletion(Scenario):
 
     share: float = 0.1
 
-    def _check(self) -> None:
-        store(self, share=check_share(self.share, "Deletion: share"))
+    def _checked(self) -> Mapping[str, Any]:
+        return {"share": check_part(self.share, "Deletion: share")}
 
     def draw(self, rng: np.random.Generator, data: TrainingData) -> Drawn:
         """Delete rows at random; the others stay in order."""
@@ -75,10 +81,10 @@ class LabelNoise(Scenario):
 
     share: float = 0.05
 
-    def _check(self) -> None:
-        store(self, share=check_real(self.share, "LabelNoise: share", minimum=0.0, strict=True, maximum=1.0))
+    def _checked(self) -> Mapping[str, Any]:
+        return {"share": check_share(self.share, "LabelNoise: share")}
 
-    def prepare(self, present: Present) -> tuple[TrainingData, Plan]:
+    def prepare(self, present: Present) -> tuple[TrainingData, Self]:
         """Check that there are classes."""
         if present.data.codes is None:
             raise ValueError(f"The scenario {self.name!r} needs classes, but y has numbers to regress on.")
@@ -113,13 +119,18 @@ class Arrival(Scenario):
     y_new: Any = field(repr=False)
     share: float = 0.2
 
-    def _check(self) -> None:
-        store(self, share=check_real(self.share, "Arrival: share", minimum=0.0, strict=True, maximum=1.0))
+    def _checked(self) -> Mapping[str, Any]:
+        return {"share": check_share(self.share, "Arrival: share")}
 
-    def prepare(self, present: Present) -> tuple[TrainingData, Plan]:
+    def prepare(self, present: Present) -> tuple[TrainingData, Self]:
         """Put the new rows behind the present ones."""
-        data = append(present.data, self.X_new, self.y_new)
-        return data, arriving(len(present.data), len(data), self.share)
+        return append(present.data, self.X_new, self.y_new), replace(self, X_new=None, y_new=None)
+
+    def draw(self, rng: np.random.Generator, data: TrainingData) -> Drawn:
+        """Draw some of the new rows."""
+        n_new = len(data) - data.n_present
+        arrived = data.n_present + rng.choice(n_new, number_of(self.share, n_new, n_new), replace=False)
+        return Drawn(np.concatenate([np.arange(data.n_present), arrived]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,44 +152,54 @@ class Temporal(Scenario):
     time: Any = field(repr=False)
     oldest: tuple[float, float] | float = (0.1, 0.5)
 
-    def _check(self) -> None:
+    def _checked(self) -> Mapping[str, Any]:
         low, high = check_pair(self.oldest, "Temporal: oldest")
-        store(self, oldest=(check_share(low, "Temporal: oldest"), check_share(high, "Temporal: oldest")))
+        return {"oldest": (check_part(low, "Temporal: oldest"), check_part(high, "Temporal: oldest"))}
 
-    def prepare(self, present: Present) -> tuple[TrainingData, Plan]:
+    def prepare(self, present: Present) -> tuple[TrainingData, Self]:
         """Put the rows in order."""
-        times = places_in_time(self.time, present.data.X)
-        return replace(present.data, times=times), _Forgetting(*check_pair(self.oldest, "Temporal: oldest"))
-
-
-@dataclass(frozen=True)
-class _Arriving:
-    """Draws some of the rows behind the present ones."""
-
-    n_present: int
-    n_arriving: int
+        return replace(present.data, times=_places_in_time(self.time, present.data.X)), replace(self, time=None)
 
     def draw(self, rng: np.random.Generator, data: TrainingData) -> Drawn:
-        arrived = self.n_present + rng.choice(len(data) - self.n_present, self.n_arriving, replace=False)
-        return Drawn(np.concatenate([np.arange(self.n_present), arrived]))
-
-
-@dataclass(frozen=True)
-class _Forgetting:
-    """Draws how many of the oldest rows go."""
-
-    low: float
-    high: float
-
-    def draw(self, rng: np.random.Generator, data: TrainingData) -> Drawn:
+        """Draw how many of the oldest rows go."""
         assert data.times is not None
-        share = rng.uniform(self.low, self.high)
-        n_old = number_of(share, len(data) - 1, len(data))
-        old = np.lexsort((rng.random(len(data)), data.times))[:n_old]
+        share = rng.uniform(*check_pair(self.oldest, "Temporal: oldest"))
+        old = np.lexsort((rng.random(len(data)), data.times))[: number_of(share, len(data) - 1, len(data))]
         return Drawn(np.delete(np.arange(len(data)), old), note=f"without the oldest {share:.1%}")
 
 
-def arriving(n_present: int, n_rows: int, share: float) -> Plan:
-    """Return the plan of the paper: all of the first `n_present` rows, and a share of the others."""
-    n_new = n_rows - n_present
-    return _Arriving(n_present, number_of(share, n_new, n_new))
+def _places_in_time(time: Any, X: Any) -> IntArray:
+    """Return a number for every row of `X`, larger for later rows and the same for rows of the same time."""
+    named = isinstance(time, str) or np.ndim(time) == 0
+    values = _column(X, time) if named else time
+    source = f"column {time!r} of X" if named else "time"
+    of_pandas = isinstance(values, pd.Series | pd.Index | pd.api.extensions.ExtensionArray)
+    series = pd.Series(values if of_pandas else np.asarray(values))
+    if len(series) != len(X):
+        raise ValueError(f"Temporal: time must have one value for each of the {len(X)} rows of X, got {len(series)}.")
+    missing = np.flatnonzero(series.isna().to_numpy())
+    if len(missing):
+        raise ValueError(f"Temporal: {source} has no time in {name_rows(missing)}. Fill it in, or leave the rows out.")
+    kind = pd.api.types.infer_dtype(series)
+    if kind not in (*_NUMBERS, *_DATES) and not (isinstance(series.dtype, pd.CategoricalDtype) and series.cat.ordered):
+        raise TypeError(
+            f"Temporal: {source} must hold numbers or dates, got {series.iloc[0]!r} ({kind}). pandas.to_datetime reads "
+            "dates from texts."
+        )
+    if series.nunique() < 2:
+        raise ValueError(f"Temporal: {source} is {series.iloc[0]} in every row, so that no row is older than others.")
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        return np.asarray(series.cat.codes, dtype=np.int64)
+    return np.asarray(pd.factorize(series, sort=True)[0], dtype=np.int64)
+
+
+def _column(X: Any, name: Any) -> Any:
+    if is_frame(X):
+        if name not in X.columns:
+            raise ValueError(f"Temporal: X has no column {name!r}. Its columns are {', '.join(map(repr, X.columns))}.")
+        return X[name]
+    if not isinstance(name, int | np.integer) or isinstance(name, bool):
+        raise ValueError(f"Temporal: X is an array, its columns have no names such as {name!r}. Give the number.")
+    if not -X.shape[1] <= name < X.shape[1]:
+        raise ValueError(f"Temporal: X has no column {name}. Its columns are 0 to {X.shape[1] - 1}.")
+    return X[:, name]

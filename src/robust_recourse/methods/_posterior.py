@@ -86,7 +86,7 @@ class PosteriorMethod(RecourseMethod):
     def learn(self, points: FloatArray, space: Space) -> None:  # noqa: ARG002
         """Learn the range of the training rows, the sampling radius, and what belongs to it."""
         learn_sampling(self, points)
-        self.scales_ = scales = self._scales(self.radius_)
+        self.scales_ = scales = self.scales_at(self.radius_)
         lengths = {"epsilon_0": scales.epsilon_0, "epsilon_1": scales.epsilon_1, "the sampling radius": self.radius_}
         for name, length in lengths.items():
             if length > _MOST_SIGMAS * scales.sigma:
@@ -95,8 +95,8 @@ class PosteriorMethod(RecourseMethod):
                     "the odds cannot be told apart in floating point. Use a larger sigma."
                 )
 
-    def _scales(self, radius: float) -> Scales:
-        """Smoothing and ambiguity radii that belong to a sampling radius."""
+    def scales_at(self, radius: float) -> Scales:
+        """Return the smoothing and the ambiguity radii that belong to a sampling radius."""
         sigma = _SIGMA * radius if self.sigma is None else float(self.sigma)
         epsilons = (_EPSILON * radius if value is None else float(value) for value in self._epsilons())
         return Scales(sigma, *epsilons)
@@ -113,9 +113,9 @@ class PosteriorMethod(RecourseMethod):
         """Find the least odds within the budget, or the least cost of the promised odds."""
         problem = self._problem(task)
         if self.target_odds is not None:
-            return keep_promise(problem, self.solver, self._scales, float(self.target_odds))
+            return keep_promise(problem, self.solver, self.scales_at, float(self.target_odds))
         problem = replace(problem, budget=problem.budget + self.delta_plus)
-        return verify(problem, descend(problem, self.solver, self._scales), self.solver, self._scales)
+        return verify(problem, descend(problem, self.solver, self.scales_at), self.solver, self.scales_at)
 
     def _problem(self, task: Task) -> Problem:
         """Draw the neighbourhoods of the boundary points; the budgets are what these cost."""

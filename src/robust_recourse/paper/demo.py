@@ -13,10 +13,10 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
 from robust_recourse._typing import FloatArray
-from robust_recourse.futures.shift import arrival_models
 from robust_recourse.math.projections import weighted_cost
 from robust_recourse.methods.bayesian import BayesianRecourse, RobustBayesianRecourse
 from robust_recourse.metrics import accepted_by, future_validity
+from robust_recourse.paper.arrivals import arrival_models
 from robust_recourse.paper.bench.classifiers import Network
 from robust_recourse.paper.datasets.synthetic import make_synthetic
 from robust_recourse.result import Recourses

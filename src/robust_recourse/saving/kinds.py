@@ -13,11 +13,9 @@ from robust_recourse.actions.moves import Moves
 from robust_recourse.actions.rules import Rule
 from robust_recourse.math.limits import Limits
 from robust_recourse.math.odds import Scales
-from robust_recourse.result.future import Share
 from robust_recourse.tables import Column, Schema, plain
 from robust_recourse.tables.foreign import native
 from robust_recourse.tables.plain import Kind, exactly
-from robust_recourse.tuning.tuning import Tuning
 
 __all__ = ["KINDS"]
 
@@ -86,10 +84,8 @@ KINDS: tuple[Kind, ...] = (
     Kind("schema", exactly(Schema), _pack_schema, _unpack_schema),
     Kind("actions", exactly(ActionSet), lambda value: dict(vars(value)), _unpack_actions),
     Kind("scales", exactly(Scales), list, lambda parts: Scales(*parts)),
-    Kind("share", exactly(Share), list, lambda parts: Share(*parts)),
     _dataclass("column", Column),
     _dataclass("moves", Moves),
     _dataclass("limits", Limits),
     _dataclass("rule", Rule),
-    _dataclass("tuning", Tuning),
 )

@@ -6,7 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
-__all__ = ["FAMILIES", "Family", "Lengths"]
+__all__ = ["FAMILIES", "TUNED", "Family", "Lengths"]
+
+TUNED = ("sampling_radius", "sigma", "epsilon_0", "epsilon_1", "axes", "delta_plus", "target_odds")
+"""The parameters that tuning chooses; the lengths are relative to the `sampling_radius` that a method has."""
 
 Mode = Literal["budget", "odds"]
 

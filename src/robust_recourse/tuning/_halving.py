@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from robust_recourse._typing import IntArray
+from robust_recourse.futures import FutureModels
 from robust_recourse.tuning._families import Family, Lengths
 from robust_recourse.tuning._study import Measured, Study
 
@@ -100,7 +100,7 @@ def halve(
     families: Sequence[Family],
     lengths: Lengths,
     rows: IntArray,
-    models: Any,
+    models: FutureModels,
     target: float,
     margin: float,
 ) -> Iterator[list[Dial]]:
@@ -150,7 +150,7 @@ def _best(rung: list[Dial], n: int) -> list[Dial]:
 
 
 def _step(
-    study: Study, rung: list[Dial], lengths: Lengths, rows: IntArray, models: Any, dials: list[Dial]
+    study: Study, rung: list[Dial], lengths: Lengths, rows: IntArray, models: FutureModels, dials: list[Dial]
 ) -> Iterator[list[Dial]]:
     """Try one more strength of every family of a rung."""
     proposals = [(dial, strength) for dial in rung if (strength := dial.next()) is not None]

@@ -16,11 +16,14 @@ from sklearn.base import clone
 from robust_recourse._files import part_key, write_atomically
 from robust_recourse._provenance import source, versions
 from robust_recourse._typing import FloatArray, IntArray
+from robust_recourse.futures import FutureModels
 from robust_recourse.result.future import Share, judged_together
+from robust_recourse.tables.rows import take
+from robust_recourse.tuning._tunable import Tunable
 
-__all__ = ["Measured", "Study", "take"]
+__all__ = ["EXACT", "Measured", "Study"]
 
-_EXACT = 12  # digits of a validity: 18 of 20 are 0.9, and not a bit less
+EXACT = 12  # digits of a validity: 18 of 20 are 0.9, and not a bit less
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +53,7 @@ class Measured:
     @property
     def validity(self) -> float:
         """Mean future validity; who has no recourse counts as not accepted."""
-        return round(float(self.shares.mean()), _EXACT)
+        return round(float(self.shares.mean()), EXACT)
 
     @property
     def error(self) -> float:
@@ -79,7 +82,7 @@ class Study:
 
     Parameters
     ----------
-    method : RecourseMethod
+    method : Tunable
         The method, with its model and action set.
     X : table
         Training rows, to fit it.
@@ -94,7 +97,7 @@ class Study:
     """
 
     def __init__(
-        self, method: Any, X: Any, people: Any, folder: Path | None, facts: str, n_jobs: int | None = None
+        self, method: Tunable, X: Any, people: Any, folder: Path | None, facts: str, n_jobs: int | None = None
     ) -> None:
         self._method, self._X, self._people, self._n_jobs = method, X, people, n_jobs
         self._folder = folder
@@ -102,7 +105,7 @@ class Study:
         self.work = 0  # recourses that were asked for, also in earlier runs
 
     def measure(
-        self, configurations: Sequence[Mapping[str, Any]], rows: IntArray, models: Any, name: str
+        self, configurations: Sequence[Mapping[str, Any]], rows: IntArray, models: FutureModels, name: str
     ) -> Iterator[Measured]:
         """Measure configurations on some of the people; `name` tells the models from others.
 
@@ -122,13 +125,8 @@ class Study:
         return self._folder / "measured" / f"{part_key(self._facts, dict(parameters), rows.tolist(), name)}.json"
 
 
-def take(table: Any, rows: IntArray) -> Any:
-    """Return rows of a table: a frame of pandas or polars, or an array."""
-    return table.iloc[rows] if hasattr(table, "iloc") else table[rows]
-
-
 def _measure(
-    method: Any, X: Any, people: Any, models: Any, parameters: Mapping[str, Any], path: Path | None
+    method: Tunable, X: Any, people: Any, models: FutureModels, parameters: Mapping[str, Any], path: Path | None
 ) -> Measured:
     known = None if path is None else _read(path)
     if known is None:

@@ -14,8 +14,8 @@ from sklearn.model_selection import train_test_split
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse._validation import check_integer
 from robust_recourse.actions import ActionSet
-from robust_recourse.futures.shift import arrival_models
 from robust_recourse.metrics import accepted_by
+from robust_recourse.paper.arrivals import arrival_models
 from robust_recourse.paper.bench.classifiers import make_classifier
 from robust_recourse.paper.bench.encoding import Encoding, learn_encoding
 from robust_recourse.paper.bench.spec import Setting

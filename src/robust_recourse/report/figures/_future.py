@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from robust_recourse._typing import FloatArray
-from robust_recourse.audits.audit import Audit
+from robust_recourse.audits import Audit
 from robust_recourse.report.figures._style import BLUE, GREEN, GREY, INK, PALE_GREEN, RED, finish, in_style
 from robust_recourse.result.future import FutureValidity
 

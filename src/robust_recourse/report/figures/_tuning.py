@@ -16,7 +16,7 @@ from matplotlib.ticker import MaxNLocator
 
 from robust_recourse._typing import BoolArray
 from robust_recourse.report.figures._style import BLUE, GREEN, GREY, INK, RED, finish, in_style
-from robust_recourse.tuning.tuning import Tuning
+from robust_recourse.tuning import Tuning
 
 __all__ = ["draw_tuning"]
 
@@ -40,7 +40,7 @@ def draw_tuning(tuning: Tuning) -> Figure:
     Parameters
     ----------
     tuning : Tuning
-        What :func:`robust_recourse.tune` returned.
+        What tuning found: ``tuning_`` of a :class:`robust_recourse.TunedRecourse`.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def draw_tuning(tuning: Tuning) -> Figure:
         A figure that no window shows.
     """
     if not isinstance(tuning, Tuning):
-        raise TypeError(f"tuning must be what robust_recourse.tune returned, got {type(tuning).__name__}.")
+        raise TypeError(f"tuning must be tuning_ of a TunedRecourse, got {type(tuning).__name__}.")
     tried = tuning.tried
     whole = tried[tried["people"] == tried["people"].max()]
     with in_style():

@@ -3,45 +3,24 @@
 from __future__ import annotations
 
 import html
-import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 import pandas as pd
-from sklearn.base import clone
+import tomlkit
 
 from robust_recourse._files import write_atomically
 from robust_recourse.metrics import pareto_frontier
 from robust_recourse.result.future import Share
 from robust_recourse.tuning._halving import Dial
-from robust_recourse.tuning._study import Measured
+from robust_recourse.tuning._study import EXACT, Measured
 
 __all__ = ["Tuning"]
 
 _NAMES = {"RobustBayesianRecourse": "robust", "BayesianRecourse": "bayesian"}
-_FILE = """\
-# The cheapest configuration that was found for a promised future validity; robust-recourse explain --settings reads it.
-method = "{name}"
-
-[parameters]
-{parameters}
-
-# Measured on other people and other models than those that chose it.
-[measured]
-target_future_validity = {target}
-reached = {reached}
-future_validity = {share}
-interval = [{low}, {high}]
-mean_cost = {cost}
-without_recourse = {missing}
-people = {people}
-models = {models}
-scenarios = [{scenarios}]
-seed = {seed}
-"""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -53,7 +32,10 @@ class Tuning:
     method : str
         Name of the method's class.
     parameters : mapping
-        The configuration; :meth:`apply` gives it to a method.
+        The configuration: ``method.set_params(**tuning.parameters)``.
+    others : mapping
+        The other parameters that the method had, but for the model, the action set, the decision, the seed and the
+        number of processes.
     target : float
         The promised future validity.
     reached : bool
@@ -76,7 +58,9 @@ class Tuning:
     tried : DataFrame
         All configurations that were measured to choose, with the number of people each was measured on.
     frontier : DataFrame
-        Those measured on all people to choose with that no other one of them beats in cost and validity.
+        Those measured on all people to choose with that no other one of them beats in cost and validity. Left out is
+        what leaves so many more people without a recourse than others that the target is out of reach: what it costs
+        the people who are left says nothing about the rest.
     work : int
         Number of recourses that were searched for.
     seed : int
@@ -85,6 +69,7 @@ class Tuning:
 
     method: str
     parameters: Mapping[str, Any]
+    others: Mapping[str, Any]
     target: float
     reached: bool
     future_validity: Share
@@ -104,6 +89,7 @@ class Tuning:
         cls,
         *,
         method: str,
+        others: Mapping[str, Any],
         target: float,
         checks: Sequence[Measured],
         dials: Sequence[Dial],
@@ -117,9 +103,12 @@ class Tuning:
             [_lines(dial.tried.values(), dial.family.mode) for dial in dials if dial.tried], ignore_index=True
         )
         whole = tried[tried["people"] == tried["people"].max()]
+        lost = whole["without_recourse"]
+        whole = whole[(lost - lost.min() + target).round(EXACT) <= 1.0]
         return cls(
             method=method,
             parameters=dict(best.parameters),
+            others=dict(others),
             target=target,
             reached=best.validity >= target,
             future_validity=best.interval(),
@@ -135,38 +124,31 @@ class Tuning:
             seed=seed,
         )
 
-    def apply(self, method: Any) -> Any:
-        """Return a copy of a method with the configuration that was found; it is not fitted yet."""
-        if type(method).__name__ != self.method:
-            raise TypeError(f"This configuration is one of a {self.method}, got a {type(method).__name__}.")
-        settings = dict(self.parameters)
-        if "target_future_validity" in method.get_params(deep=False):
-            settings["target_future_validity"] = None
-        return clone(method).set_params(**settings)
-
     def to_toml(self, path: str | os.PathLike[str]) -> None:
-        """Write the configuration, and what was measured, to a small file."""
+        """Write the method with all its parameters, and what was measured, to a small file."""
         if self.method not in _NAMES:
             raise TypeError(f"The command line has no {self.method}: a file is for one of {', '.join(_NAMES)}.")
-        share, low, high = (f"{value:.4g}" for value in self.future_validity)
-        text = _FILE.format(
-            name=_NAMES[self.method],
-            parameters="\n".join(
-                f"{key} = {_toml(value)}" for key, value in self.parameters.items() if value is not None
-            ),
-            target=self.target,
-            reached=str(self.reached).lower(),
-            share=share,
-            low=low,
-            high=high,
-            cost=f"{self.cost:.6g}",
-            missing=f"{self.without_recourse:.4g}",
-            people=self.n_people,
-            models=self.n_models,
-            scenarios=", ".join(map(_toml, self.scenarios)),
-            seed=self.seed,
+        file = tomlkit.document()
+        file.add(tomlkit.comment("The cheapest configuration that was found for a promised future validity;"))
+        file.add(tomlkit.comment("robust-recourse explain --settings reads it."))
+        file["method"] = _NAMES[self.method]
+        file["parameters"] = _table({**self.others, **self.parameters})
+        file["measured"] = _table(
+            {
+                "target_future_validity": self.target,
+                "reached": self.reached,
+                "future_validity": _rounded(self.future_validity.share, 4),
+                "interval": [_rounded(end, 4) for end in self.future_validity[1:]],
+                "mean_cost": _rounded(self.cost, 6),
+                "without_recourse": _rounded(self.without_recourse, 4),
+                "people": self.n_people,
+                "models": self.n_models,
+                "scenarios": list(self.scenarios),
+                "seed": self.seed,
+            },
+            "On other people and other models than those that chose it.",
         )
-        write_atomically(Path(path), text)
+        write_atomically(Path(path), tomlkit.dumps(file))
 
     @property
     def summary(self) -> str:
@@ -194,12 +176,22 @@ class Tuning:
         return f"<div><p><b>{html.escape(self.summary)}</b></p>{table}</div>"
 
 
-def _toml(value: Any) -> str:
-    # Text, finite numbers and booleans are written as in JSON.
-    return json.dumps(value, ensure_ascii=False)
+def _table(values: Mapping[str, Any], comment: str = "") -> tomlkit.items.Table:
+    """Return a table of what is there: TOML has no word for None."""
+    table = tomlkit.table()
+    if comment:
+        table.add(tomlkit.comment(comment))
+    for name, value in values.items():
+        if value is not None:
+            table.add(name, value.item() if hasattr(value, "item") else value)
+    return table
 
 
-def _lines(measured: Any, mode: str | None = None) -> pd.DataFrame:
+def _rounded(value: float, digits: int) -> float:
+    return float(f"{value:.{digits}g}")
+
+
+def _lines(measured: Iterable[Measured], mode: str | None = None) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {

@@ -8,8 +8,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
-from robust_recourse.futures.shift import arrival_models
+from robust_recourse.paper.arrivals import arrival_models
 
 
 class Remembers(ClassifierMixin, BaseEstimator):
@@ -101,3 +102,19 @@ def test_a_warm_memory_serves_any_number_of_processes(tmp_path):
             LogisticRegression(), X, y, X[:10], y[:10], n_models=2, random_state=0, n_jobs=n_jobs, memory=memory
         )
     assert len(list(tmp_path.rglob("output.pkl"))) == 2
+
+
+def test_the_paper_s_arrival_is_what_it_was():
+    """The numbers are drawn here as they always were: models of the evaluation must not change."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    y = (X.sum(axis=1) + rng.normal(size=80) > 0).astype(int)
+    new, labels = X[:40] + 0.5, y[:40]
+    estimator = DecisionTreeClassifier(max_depth=3, max_features=1)
+    models = arrival_models(estimator, X, y, new, labels, share=0.3, n_models=3, random_state=11)
+    for k, model in enumerate(models):
+        rng = np.random.default_rng(np.random.SeedSequence(11, spawn_key=(k,)))
+        arrived = rng.choice(40, 12, replace=False)
+        tree = DecisionTreeClassifier(max_depth=3, max_features=1, random_state=int(rng.integers(2**31)))
+        tree.fit(np.concatenate([X, new[arrived]]), np.concatenate([y, labels[arrived]]))
+        np.testing.assert_array_equal(model.predict_proba(X), tree.predict_proba(X))

@@ -4,51 +4,28 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
 import numpy as np
 from joblib import Memory
-from numpy.typing import ArrayLike
 
-from robust_recourse._validation import check_integer, check_real, check_seed
-from robust_recourse.futures._choosing import check_counts, check_scenarios
-from robust_recourse.futures._future_models import FutureModels
-from robust_recourse.futures._model_scenarios import Parameters, Threshold
-from robust_recourse.futures._moved_threshold import MovedThreshold
-from robust_recourse.futures._recipes import check_recipe, regresses
-from robust_recourse.futures._row_scenarios import (
-    Arrival,
-    Bootstrap,
-    Deletion,
-    LabelNoise,
-    Seeds,
-    Temporal,
-    arriving,
-)
-from robust_recourse.futures._rows import TrainingData, read_data
-from robust_recourse.futures._scenario import Scenario
+from robust_recourse._validation import check_integer, check_seed
+from robust_recourse.futures._model_scenarios import Threshold
+from robust_recourse.futures._models import FutureModels
+from robust_recourse.futures._row_scenarios import Seeds
+from robust_recourse.futures._scenario import Present, Scenario
 from robust_recourse.futures._store import open_store
-from robust_recourse.futures._training import Drawn, Job, Plan, Present, TrainingError, generator, train
+from robust_recourse.futures.recipes import check_recipe, regresses
+from robust_recourse.futures.rows import TrainingData, read_data
+from robust_recourse.futures.scenarios import check_counts, check_scenarios
+from robust_recourse.futures.training import Job, generator, train
 
-__all__ = [
-    "Arrival",
-    "Bootstrap",
-    "Deletion",
-    "Drawn",
-    "FutureModels",
-    "LabelNoise",
-    "MovedThreshold",
-    "Parameters",
-    "Scenario",
-    "Seeds",
-    "Temporal",
-    "Threshold",
-    "TrainingError",
-    "arrival_models",
-    "future_models",
-]
+__all__ = ["future_models"]
+
+_ROWS = 200  # of the training data, on which models are compared
 
 
 def future_models(
@@ -78,7 +55,6 @@ def future_models(
         Their labels, of any kind. They belong to the rows by position, not by index.
     scenarios : str, Scenario, or list of these
         What may happen. By name: "bootstrap", "seeds", "deletion", "label noise", "threshold", with their defaults.
-        ("seeds" changes nothing where training is not random: then all its models are the same.)
         As objects: :class:`Bootstrap`, :class:`Seeds`, :class:`Deletion`, :class:`LabelNoise`, :class:`Threshold`,
         :class:`Arrival`, :class:`Temporal`, :class:`Parameters`.
     n_models : int or mapping
@@ -106,6 +82,11 @@ def future_models(
     TrainingError
         If a model cannot be trained.
 
+    Warns
+    -----
+    UserWarning
+        If all models of the scenario "seeds" answer alike: training is not random.
+
     Notes
     -----
     Every model has a seed of its own: all ``random_state`` of the estimator are set, nested ones too; only
@@ -123,6 +104,7 @@ def future_models(
     Examples
     --------
     >>> from sklearn.linear_model import LogisticRegression
+    >>> from robust_recourse.futures import Deletion, LabelNoise, Threshold
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(200, 2))
     >>> y = np.where(X.sum(axis=1) + rng.normal(size=200) > 0, "repaid", "defaulted")
@@ -142,25 +124,21 @@ def future_models(
     """
     recipe = check_recipe(estimator)
     chosen = check_scenarios(scenarios)
-    counts = check_counts(n_models, [scenario.name for scenario in chosen])
+    counts = check_counts(n_models, chosen)
     start = check_integer(start, "start", minimum=0)
     store = open_store(memory)
     present = Present(recipe, read_data(X, y, regression=regresses(recipe)), favourable, threshold)
     prepared = [scenario.prepare(present) for scenario in chosen]
     seed = check_seed(random_state)
-
     numbers = [range(start, start + count) for count in counts]
 
-    def stream(scenario: Scenario, *number: int) -> tuple[int, ...]:
-        return seed, _key(scenario.name), *number
-
-    def job(scenario: Scenario, data: TrainingData, plan: Plan, *number: int) -> Job:
+    def job(scenario: Scenario, data: TrainingData, *number: int) -> Job:
         name = ", model ".join(map(str, (scenario.name, *number)))
-        return Job(name, data, plan, stream(scenario, *number), scenario.reseed)
+        return Job(name, data, scenario, (seed, _key(scenario.name), *number), scenario.reseed)
 
     jobs = [
-        job(scenario, *parts, *number)
-        for scenario, parts, own in zip(chosen, prepared, numbers, strict=True)
+        job(scenario, data, *number)
+        for (data, scenario), own in zip(prepared, numbers, strict=True)
         for number in ([()] if isinstance(scenario, Threshold) else [(k,) for k in own])
     ]
     trained = iter(train(recipe, jobs, n_jobs=n_jobs, store=store))
@@ -168,9 +146,11 @@ def future_models(
     for scenario, own in zip(chosen, numbers, strict=True):
         if isinstance(scenario, Threshold):
             model, _ = next(trained)
-            found += [scenario.moved(model, generator(stream(scenario, k)), present) for k in own]
+            found += [scenario.moved(model, generator((seed, _key(scenario.name), k)), present) for k in own]
         else:
             found += islice(trained, len(own))
+        if isinstance(scenario, Seeds):
+            _warn_if_alike(scenario.name, [model for model, _ in found[-len(own) :]], present.data)
     return FutureModels(
         tuple(model for model, _ in found),
         np.repeat(np.array([scenario.name for scenario in chosen], dtype=object), counts),
@@ -179,69 +159,23 @@ def future_models(
     )
 
 
-def arrival_models(
-    estimator: Any,
-    X: ArrayLike,
-    y: ArrayLike,
-    X_new: ArrayLike,
-    y_new: ArrayLike,
-    *,
-    share: float = 0.2,
-    n_models: int = 100,
-    reseed: bool = True,
-    random_state: int | np.random.Generator | np.random.RandomState | None = None,
-    n_jobs: int | None = None,
-    memory: Memory | None = None,
-) -> list[Any]:
-    """Train future models: the present data together with a random part of the data that arrive.
-
-    Parameters
-    ----------
-    estimator : estimator
-        A scikit-learn style classifier; every model is a fresh copy.
-    X, y : array_like
-        Present training data.
-    X_new, y_new : array_like
-        Shifted data.
-    share : float
-        Part of the shifted data that arrives, in (0, 1].
-    n_models : int
-        Number of future models.
-    reseed : bool
-        Whether every model gets a seed of its own; otherwise all have the estimator's, and only the data differ.
-    random_state : int, Generator, RandomState or None
-        Seed.
-    n_jobs : int, optional
-        Number of processes.
-    memory : Memory, optional
-        Where trained models are kept: a later call with the same data and seed trains only those that are missing.
-
-    Returns
-    -------
-    list of fitted estimators
-
-    Notes
-    -----
-    The evaluation of the paper: 20 % of the shifted data, 100 models, on arrays. :func:`future_models` with
-    :class:`Arrival` does the same with frames, and draws other rows.
-    """
-    share = check_real(share, "share", minimum=0.0, strict=True, maximum=1.0)
-    n_models = check_integer(n_models, "n_models", minimum=1)
-    # As arrays: a series would be indexed by its labels, not by position.
-    X, y, X_new, y_new = (np.asarray(part) for part in (X, y, X_new, y_new))
-    for name, rows, labels in (("y", X, y), ("y_new", X_new, y_new)):
-        if len(rows) != len(labels) or not len(rows):
-            raise ValueError(
-                f"{name} must have one label for each of at least one row, got {len(labels)} for {len(rows)}."
-            )
-    seed = check_seed(random_state)
-    # Without classes: the data of the evaluation are taken as they are drawn.
-    data = TrainingData(np.concatenate([X, X_new]), np.concatenate([y, y_new]), None, np.empty(0, dtype=np.int64))
-    plan = arriving(len(X), len(data), share)
-    jobs = [Job(f"arrival, model {k}", data, plan, (seed, k), "all" if reseed else "none") for k in range(n_models)]
-    return [model for model, _ in train(check_recipe(estimator), jobs, n_jobs=n_jobs, store=open_store(memory))]
-
-
 def _key(name: str) -> int:
     """Return the number that stands for a scenario in the keys of its random numbers."""
     return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest(), "big")
+
+
+def _warn_if_alike(name: str, models: Sequence[Any], data: TrainingData) -> None:
+    """Warn if models that differ in their seeds give the same answers."""
+    ways = ("predict_proba", "decision_function", "predict")
+    way = next((way for way in ways if callable(getattr(models[0], way, None))), None)
+    if way is None or len(models) < 2:
+        return
+    rows, _ = data.take(np.arange(min(len(data), _ROWS)))
+    first, *others = models
+    answers = np.asarray(getattr(first, way)(rows))
+    if all(np.array_equal(answers, np.asarray(getattr(model, way)(rows))) for model in others):
+        warnings.warn(
+            f"All {len(models)} models of the scenario {name!r} answer alike: training does not depend on the seed "
+            "here, so that they say no more than one. Leave the scenario out, or take 'bootstrap'.",
+            stacklevel=3,
+        )

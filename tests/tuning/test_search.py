@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import tomllib
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,13 +14,13 @@ import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
 
-from robust_recourse import ActionSet, BayesianRecourse, RobustBayesianRecourse, Wachter
-from robust_recourse.futures.shift import LabelNoise, future_models
-from robust_recourse.tuning import tuning as module
+from robust_recourse import ActionSet, BayesianRecourse, RobustBayesianRecourse, TunedRecourse, Wachter
+from robust_recourse.futures import LabelNoise, future_models
+from robust_recourse.tuning import Tuning, _search
+from robust_recourse.tuning import tuned as module
 from robust_recourse.tuning._families import Family, Lengths
-from robust_recourse.tuning._halving import planned
+from robust_recourse.tuning._halving import Dial, planned
 from robust_recourse.tuning._study import Measured, Study
-from robust_recourse.tuning.tuning import Tuning, tune
 
 BUDGETS = (Family("budget", 1.0, 0.5, 0.1, axes=False), Family("budget", 0.5, 0.5, 0.0, axes=True))
 BOTH = (Family("odds", 1.0, 0.25, 0.1, axes=True), BUDGETS[0])
@@ -55,17 +56,10 @@ MODEL = refit(X, Y, 0)
 
 
 class Means(BaseEstimator):
-    """The same as an estimator; it may choose a column, and needs a seed for that."""
-
-    def __init__(self, choose=False, random_state=None):
-        self.choose = choose
-        self.random_state = random_state
+    """The same as an estimator."""
 
     def fit(self, X, y):
         self.line_ = refit(X, y, 0)
-        if self.choose:
-            kept = np.random.default_rng(self.random_state).integers(2)
-            self.line_.weights[1 - kept] *= 0.5
         return self
 
     def predict(self, X):
@@ -82,9 +76,18 @@ def robust(model=MODEL, **settings):
     return RobustBayesianRecourse(model, **{**QUICK, **settings})
 
 
-def quick(method=None, X=X, y=Y, estimator=refit, target=0.9, **settings):
+def quick(method=None, X=X, y=Y, estimator=refit, target=0.9, people=None, **settings):
+    """Tune; return what was found."""
     settings = {"n_models": 6, "n_people": 20, "random_state": 0, **settings}
-    return tune(robust() if method is None else method, X, y, estimator, target, **settings)
+    one = TunedRecourse(robust() if method is None else method, target, estimator=estimator, **settings)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "A future validity of .* was not reached")
+        return one.fit(X, y, people).tuning_
+
+
+def apply(tuning, method):
+    """Return a copy of a method with what was found."""
+    return clone(method).set_params(**tuning.parameters)
 
 
 class Call(NamedTuple):
@@ -100,7 +103,7 @@ class Call(NamedTuple):
 @pytest.fixture(autouse=True)
 def few_families(monkeypatch):
     """Look over a few that are quick to measure; a test that needs promised odds says so."""
-    monkeypatch.setattr(module, "FAMILIES", BUDGETS)
+    monkeypatch.setattr(_search, "FAMILIES", BUDGETS)
 
 
 @pytest.fixture
@@ -136,7 +139,7 @@ def explained(monkeypatch):
 def outside(families, **settings):
     """Tune in a fixture of the module."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "FAMILIES", families)
+        patch.setattr(_search, "FAMILIES", families)
         return quick(**settings)
 
 
@@ -202,13 +205,13 @@ def test_everybody_is_refused_and_a_row_of_the_training_data(calls):
 
 
 def test_what_is_said_is_what_a_naive_measurement_of_the_other_people_and_models_gives(both, calls, monkeypatch):
-    monkeypatch.setattr(module, "FAMILIES", BOTH)
+    monkeypatch.setattr(_search, "FAMILIES", BOTH)
     assert_same(both, quick())
     tuned = both
     (check,) = [call for call in calls if call.name != "choose"]
     others = check.people[list(check.rows)]
     models = future_models(refit, X, Y, "bootstrap", n_models=6, start=6, random_state=0)
-    found = tuned.apply(robust(random_state=0)).fit(X).explain(others)
+    found = apply(tuned, robust(random_state=0)).fit(X).explain(others)
     accepted = np.array([[model.predict(x[None])[0] for model in models] for x in found.x])
     assert tuned.future_validity.share == pytest.approx(accepted.mean())
     assert tuned.cost == pytest.approx(found.cost.mean())
@@ -345,8 +348,8 @@ def test_another_target_uses_what_was_measured_for_the_first(tmp_path, explained
     ids=lambda change: next(iter(change)),
 )
 def test_what_depends_on_other_things_is_not_taken_from_the_folder(tmp_path, monkeypatch, explained, change):
-    monkeypatch.setattr(module, "FAMILIES", BUDGETS[:1])
-    monkeypatch.setattr(module, "_CHECKS", 1)
+    monkeypatch.setattr(_search, "FAMILIES", BUDGETS[:1])
+    monkeypatch.setattr(_search, "_CHECKS", 1)
     quick(folder=tmp_path, n_people=10)
     explained.clear()
     quick(folder=tmp_path, **{"n_people": 10, **change})
@@ -382,7 +385,7 @@ def test_nothing_is_printed(capfd):
 def test_who_has_no_recourse_is_not_accepted_and_not_cheap(calls):
     actions = ActionSet(immutable=[1], bounds={0: (-9.0, 1.0)})
     tuning = quick(robust(actions=actions))
-    found = tuning.apply(robust(actions=actions, random_state=0)).fit(X)
+    found = apply(tuning, robust(actions=actions, random_state=0)).fit(X)
     others = calls[-1].people[list(calls[-1].rows)]
     cost = found.explain(others).cost
     lost = np.isnan(cost)
@@ -400,6 +403,27 @@ def test_if_nobody_has_a_recourse_that_is_said(tmp_path):
     assert "was not reached" in repr(tuning)
     tuning.to_toml(tmp_path / "settings.toml")
     assert tomllib.loads((tmp_path / "settings.toml").read_text())["measured"]["mean_cost"] == math.inf
+
+
+@pytest.mark.parametrize(("lost", "target", "kept"), [(8, 0.9, False), (8, 0.1, True), (1, 0.9, True), (1, 1.0, False)])
+def test_a_configuration_that_loses_people_is_not_on_the_frontier(lost, target, kept):
+    """Who is left is cheap, and that is no merit."""
+
+    def measured(costs, share):
+        costs = np.array(costs)
+        shares = np.where(np.isnan(costs), 0.0, share)
+        return Measured({"delta_plus": share}, costs, shares, np.full(4, shares.mean()), n_queries=1)
+
+    dial = Dial(BUDGETS[0], target)
+    dial.tried[1.0] = measured([1.0] * 10, 0.95)
+    dial.tried[2.0] = measured([0.1] * (10 - lost) + [np.nan] * lost, 1.0)
+    told = {"method": "RobustBayesianRecourse", "others": {}, "scenarios": ("bootstrap",), "seed": 0, "work": 20}
+    tuning = Tuning.of(checks=[dial.tried[1.0]], dials=[dial], target=target, **told)
+    assert len(tuning.tried) == 2
+    assert (0.1 in tuning.frontier["cost"].round(12).tolist()) == kept
+    # Where everybody loses as many, nobody loses more than others.
+    alone = Dial(BUDGETS[0], target, tried={2.0: dial.tried[2.0]})
+    assert len(Tuning.of(checks=[dial.tried[2.0]], dials=[alone], target=target, **told).frontier) == 1
 
 
 # What may be given
@@ -446,10 +470,10 @@ def test_too_few_refused_people():
         ({"n_people": 9}, ValueError, r"n_people must be at least 10, got 9"),
         ({"X": np.empty((0, 2))}, ValueError, r"X has no rows"),
         ({"people": np.empty((0, 2))}, ValueError, r"people has no rows"),
-        ({"people": X[0]}, ValueError, r"people must be a table, got 1 dimension"),
+        ({"people": X[0]}, ValueError, r"people must be two-dimensional"),
         ({"y": None}, ValueError, r"y is missing"),
         ({"folder": "kept", "random_state": None}, ValueError, r"random_state is missing: only with a seed"),
-        ({"estimator": 0.9}, TypeError, r"estimator must train models, got the number 0.9"),
+        ({"estimator": 0.9}, TypeError, r"estimator must be like those of scikit-learn, .* got float"),
         ({"random_state": -1}, ValueError, r"random_state must be at least 0"),
         ({"y": Y[:-1]}, ValueError, r"y must have one label for each of the 120 rows"),
         ({"scenarios": ["flood"]}, ValueError, r"flood"),
@@ -457,6 +481,8 @@ def test_too_few_refused_people():
         ({"method": MODEL}, TypeError, r"must be a RobustBayesianRecourse or a BayesianRecourse, got Linear"),
         ({"estimator": None}, TypeError, r"estimator is missing: a Linear cannot be trained anew"),
         ({"method": robust(None), "estimator": None}, TypeError, r"estimator is missing: a NoneType cannot be trained"),
+        ({"method": robust(None)}, TypeError, r"model must .* got NoneType"),
+        ({"method": RobustBayesianRecourse}, TypeError, r"got a class"),
         ({"estimator": LogisticRegression}, TypeError, r"estimator must be an object, got a class"),
         ({"estimator": lambda X: X}, TypeError, r"is called as refit\(X, y, seed\)"),
         ({"method": robust(sigma=-1.0)}, ValueError, r"sigma must be greater than 0"),
@@ -467,23 +493,11 @@ def test_bad_arguments_are_named(settings, error, message):
         quick(**settings)
 
 
-def test_the_estimator_is_trained_if_there_is_no_model(calls, tuned):
-    assert_same(tuned, quick(robust(Means().fit(X, Y)), estimator=None))
-    assert_same(tuned, quick(robust(None), estimator=Means()))
-    method = robust(None)
-    assert_same(tuned, quick(method))
-    assert method.model is None
-    np.testing.assert_array_equal(calls[-1].people, X[MODEL.predict(X) == 0])
-
-
-def test_a_model_that_is_trained_here_depends_on_the_seed_alone(calls, monkeypatch):
-    monkeypatch.setattr(module, "FAMILIES", BUDGETS[:1])
-    estimator = Means(choose=True)
-    for seed in (0, 1, 2, 3):
-        first, second = (quick(robust(None), estimator=estimator, n_people=10, random_state=seed) for _ in range(2))
-        assert_same(first, second)
-    assert len({len(call.people) for call in calls}) > 1
-    assert estimator.random_state is None
+def test_a_fresh_copy_of_the_model_is_trained_if_nothing_else_is_given(tuned):
+    model = Means().fit(X, Y)
+    line = model.line_
+    assert_same(tuned, quick(robust(model), estimator=None))
+    assert model.line_ is line
 
 
 def test_a_function_that_trains_gets_seeds_that_estimators_take():
@@ -493,8 +507,8 @@ def test_a_function_that_trains_gets_seeds_that_estimators_take():
         seeds.append(seed)
         return refit(X, y, seed)
 
-    quick(robust(None), estimator=train, n_people=10, random_state=None)
-    assert len(set(seeds)) == len(seeds) > 12
+    quick(estimator=train, n_people=10, random_state=None)
+    assert len(set(seeds)) == len(seeds) >= 12
     assert all(0 <= seed < 2**32 for seed in seeds)
 
 
@@ -542,7 +556,7 @@ def loans():
 
 
 def test_frames_categories_action_sets_and_decisions(loans, calls, monkeypatch):
-    monkeypatch.setattr(module, "FAMILIES", BUDGETS[:1])
+    monkeypatch.setattr(_search, "FAMILIES", BUDGETS[:1])
     frame, labels = loans
     model = score(frame, labels, 0)
     actions = ActionSet(frame, immutable=["sex"], decrease=["months"])
@@ -550,7 +564,7 @@ def test_frames_categories_action_sets_and_decisions(loans, calls, monkeypatch):
     tuning = quick(method, frame, labels, score, n_people=12)
     people, check = calls[0].people, calls[-1]
     np.testing.assert_array_equal(people, frame[model.predict_proba(frame)[:, 1] < 0.7])
-    found = tuning.apply(method).set_params(random_state=0).fit(frame).explain(people.iloc[list(check.rows)])
+    found = apply(tuning, method).set_params(random_state=0).fit(frame).explain(people.iloc[list(check.rows)])
     assert (found.x["sex"] == found.x0["sex"]).all()
     answers = np.array([other.predict_proba(found.x)[:, 1] >= 0.7 for other in check.models])
     assert tuning.future_validity.share == pytest.approx(answers.mean())
@@ -560,7 +574,7 @@ def test_frames_categories_action_sets_and_decisions(loans, calls, monkeypatch):
 
 
 def test_frames_of_polars_give_the_same(loans, monkeypatch):
-    monkeypatch.setattr(module, "FAMILIES", BUDGETS[:1])
+    monkeypatch.setattr(_search, "FAMILIES", BUDGETS[:1])
     frame, labels = loans
     numbers = frame[["income", "months"]].reset_index(drop=True)
     method = robust(score(numbers, labels, 0), favourable="repaid")
@@ -569,7 +583,7 @@ def test_frames_of_polars_give_the_same(loans, monkeypatch):
 
 
 def test_people_may_have_their_columns_in_another_order(loans, calls, monkeypatch):
-    monkeypatch.setattr(module, "FAMILIES", BUDGETS[:1])
+    monkeypatch.setattr(_search, "FAMILIES", BUDGETS[:1])
     frame, labels = loans
     numbers = frame[["income", "months"]]
     method = robust(score(numbers, labels, 0), favourable="repaid")
@@ -582,19 +596,15 @@ def test_people_may_have_their_columns_in_another_order(loans, calls, monkeypatc
 def test_the_recourse_without_radii_is_tuned_without_them(calls, monkeypatch):
     # Two that differ in their radii alone are one.
     both = (Family("budget", 1.0, 0.5, 0.1, axes=True), Family("budget", 1.0, 0.5, 0.0, axes=True))
-    monkeypatch.setattr(module, "FAMILIES", both)
+    monkeypatch.setattr(_search, "FAMILIES", both)
     tuning = quick(BayesianRecourse(MODEL, **QUICK), n_people=12)
     assert tuning.method == "BayesianRecourse"
     assert set(tuning.parameters) == {"sampling_radius", "sigma", "axes", "delta_plus", "target_odds"}
     assert len([call for call in calls if call.name == "choose"]) <= planned(1)
-    method = tuning.apply(BayesianRecourse(MODEL, **QUICK))
-    assert type(method) is BayesianRecourse
-    with pytest.raises(TypeError, match=r"one of a BayesianRecourse, got a RobustBayesianRecourse"):
-        tuning.apply(robust())
 
 
 def test_lengths_are_relative_to_the_radius_that_the_method_has(monkeypatch):
-    monkeypatch.setattr(module, "FAMILIES", BUDGETS[:1])
+    monkeypatch.setattr(_search, "FAMILIES", BUDGETS[:1])
     short, long = (quick(robust(sampling_radius=radius), n_people=12) for radius in (0.1, 0.4))
     for tuning, radius in ((short, 0.1), (long, 0.4)):
         assert set(tuning.tried["sampling_radius"]) == {radius}
@@ -606,7 +616,7 @@ def test_lengths_are_relative_to_the_radius_that_the_method_has(monkeypatch):
 
 
 def test_several_scenarios_are_all_used(calls, monkeypatch):
-    monkeypatch.setattr(module, "FAMILIES", BUDGETS[:1])
+    monkeypatch.setattr(_search, "FAMILIES", BUDGETS[:1])
     tuning = quick(scenarios=["bootstrap", LabelNoise(0.1)], n_people=10)
     assert tuning.scenarios == ("bootstrap", "label noise (share 0.1)")
     assert tuning.n_models == 12
@@ -616,27 +626,17 @@ def test_several_scenarios_are_all_used(calls, monkeypatch):
 # What comes out
 
 
-def test_a_configuration_is_given_to_a_copy(tuned):
-    method = robust(n_samples=77, random_state=3, target_future_validity=0.5)
-    before = method.get_params()
-    applied = tuned.apply(method)
-    assert method.get_params() == before
-    assert applied is not method
-    assert not hasattr(applied, "candidates_")
-    assert applied.get_params() == {**before, **tuned.parameters, "target_future_validity": None}
-    assert applied.model is MODEL
-    assert clone(applied).get_params() == applied.get_params()
-
-
 @pytest.mark.parametrize("mode", ["odds", "budget"])
 def test_a_file_has_the_configuration_and_what_was_measured(tmp_path, monkeypatch, mode):
-    monkeypatch.setattr(module, "FAMILIES", tuple(family for family in BOTH if family.mode == mode))
-    tuning = quick(n_people=12)
+    monkeypatch.setattr(_search, "FAMILIES", tuple(family for family in BOTH if family.mode == mode))
+    method = robust(radius_unit="diameter", sampling_radius=0.05, n_samples=np.int64(12), random_state=0)
+    tuning = quick(method, n_people=12)
     path = tmp_path / "new" / "settings.toml"
     tuning.to_toml(path)
     data = tomllib.loads(path.read_text())
     assert data["method"] == "robust"
-    assert data["parameters"] == {key: value for key, value in tuning.parameters.items() if value is not None}
+    chosen = {key: value for key, value in tuning.parameters.items() if value is not None}
+    assert data["parameters"] == {**tuning.others, **chosen}
     assert ("target_odds" in data["parameters"]) == (mode == "odds")
     said = data["measured"]
     assert said["reached"] is tuning.reached
@@ -646,11 +646,11 @@ def test_a_file_has_the_configuration_and_what_was_measured(tmp_path, monkeypatc
     assert said["without_recourse"] == pytest.approx(tuning.without_recourse, abs=1e-4)
     assert (said["people"], said["models"]) == (6, 6)
     assert (said["scenarios"], said["seed"]) == (["bootstrap"], 0)
-    # The method that the file describes is the one that was found.
-    method = robust(random_state=0, **data["parameters"])
-    assert method.get_params() | {"delta_plus": None} == (
-        tuning.apply(robust(random_state=0)).get_params() | {"delta_plus": None}
-    )
+    # The method that the file describes is the one that was found, whatever the defaults are.
+    again = RobustBayesianRecourse(MODEL, random_state=0, **data["parameters"])
+    assert again.get_params() | {"delta_plus": None} == apply(tuning, method).get_params() | {"delta_plus": None}
+    assert ("delta_plus" in data["parameters"]) == (mode == "budget")
+    assert path.read_text().startswith("# The cheapest configuration that was found")
 
 
 def test_files_hold_text_too_and_only_methods_of_the_command_line(tuned, tmp_path):
@@ -704,13 +704,13 @@ class Noise:
 
 def search(study, target, n=20):
     halves = np.arange(n), np.arange(n, 2 * n)
-    found = module._Search(study, Lengths(0.2, 0.2, robust=True), halves, target)
-    list(found.choose("models 0"))
-    return found, found.check("models 0", lambda number: f"models {number}")
+    found = _search.Search(study, Lengths(0.2, 0.2, robust=True), halves, lambda number: f"models {number}", target)
+    found.choose()
+    return found, found.check()
 
 
 def test_the_reported_validity_of_many_searches_is_right_on_average_and_that_of_a_leaky_search_is_not(monkeypatch):
-    monkeypatch.setattr(module, "FAMILIES", BOTH + BUDGETS[1:])
+    monkeypatch.setattr(_search, "FAMILIES", BOTH + BUDGETS[1:])
     n_searches, n, q = 150, 20, 0.5
     reported, best, chosen = [], [], []
     for seed in range(n_searches):
@@ -759,7 +759,14 @@ def test_a_check_that_is_passed_is_the_last_and_the_first_of_several_is_confirme
         if len(answers) > 1:
             assert len(set(parameters[:-1])) == len(answers) - 1
             assert parameters[-1] == parameters[int(np.argmax(answers[:-1]))]
-        told = {"method": "RobustBayesianRecourse", "target": 0.9, "scenarios": ("bootstrap",), "seed": 0, "work": 1}
+        told = {
+            "method": "RobustBayesianRecourse",
+            "others": {},
+            "target": 0.9,
+            "scenarios": ("bootstrap",),
+            "seed": 0,
+            "work": 1,
+        }
         tuning = Tuning.of(checks=checks, dials=found.dials, **told)
         assert tuning.reached is reached
         assert tuning.future_validity.share == answers[-1]
@@ -819,7 +826,7 @@ def unseen(tuning, method, model, rows, y, estimator, seed):
     people = np.random.default_rng([seed, 77]).uniform(-1.0, 1.0, (160, 2))
     people = people[model.predict(people) == 0][:60]
     models = future_models(estimator, rows, y, "bootstrap", n_models=100, start=10_000, random_state=seed)
-    found = tuning.apply(method).set_params(random_state=seed).fit(rows).explain(people)
+    found = apply(tuning, method).set_params(random_state=seed).fit(rows).explain(people)
     return found.future_validity(models).accepted.astype(float)
 
 
@@ -846,7 +853,7 @@ WIDE = (BUDGETS[0], Family("budget", 4.0, 0.5, 0.1, axes=True), Family("budget",
 
 
 def test_on_shuffled_labels_unseen_models_and_people_confirm_what_is_reported(monkeypatch):
-    monkeypatch.setattr(module, "FAMILIES", WIDE)
+    monkeypatch.setattr(_search, "FAMILIES", WIDE)
     n_seeds = 10
     reported, leaked, errors = shuffled_labels(shuffled, 0.6, n_seeds)
     error = math.sqrt((errors**2).sum()) / n_seeds
@@ -857,7 +864,7 @@ def test_on_shuffled_labels_unseen_models_and_people_confirm_what_is_reported(mo
 
 
 def test_on_shuffled_labels_that_are_only_drawn_again_it_is_confirmed_too(monkeypatch):
-    monkeypatch.setattr(module, "FAMILIES", WIDE)
+    monkeypatch.setattr(_search, "FAMILIES", WIDE)
     reported, _, errors = shuffled_labels(refit, 0.7, 6)
     assert abs(reported.mean()) < 3.0 * math.sqrt((errors**2).sum()) / 6
     assert (np.abs(reported) < 4.0 * errors).all()

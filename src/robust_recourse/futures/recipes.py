@@ -22,7 +22,13 @@ def check_recipe(estimator: Any) -> Any:
     if isinstance(estimator, type):
         raise TypeError(f"estimator must be an object, got a class. Pass {estimator.__name__}(...).")
     if hasattr(estimator, "fit") and hasattr(estimator, "get_params"):
-        return clone(estimator)
+        try:
+            return clone(estimator)
+        except Exception as error:  # of a constructor, where anything may be raised
+            raise TypeError(
+                f"estimator, a {type(estimator).__name__}, cannot be copied ({error}). Let its constructor store every "
+                "parameter as it is given, or pass a function refit(X, y, seed) that returns a fitted model."
+            ) from error
     predicts = hasattr(estimator, "predict") or is_module(estimator)
     if callable(estimator) and not hasattr(estimator, "fit") and not predicts:
         try:

@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 
 from robust_recourse._typing import IntArray
-from robust_recourse.futures._stacking import stacked
 from robust_recourse.models.errors import name_rows
 from robust_recourse.tables.foreign import is_frame, native, to_pandas
 from robust_recourse.tables.order import check_order
+from robust_recourse.tables.rows import take
 
-__all__ = ["TrainingData", "append", "read_data"]
+__all__ = ["TrainingData", "append", "read_data", "read_table"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +33,8 @@ class TrainingData:
         Where `y` has a label of every class. Labels are copied from there, so they keep their type.
     times : ndarray of int, shape (n,), or None
         The place of every row in time, if that is known.
+    n_present : int
+        How many rows, the first, there are today; the others arrive.
     """
 
     X: Any
@@ -40,6 +42,7 @@ class TrainingData:
     codes: IntArray | None
     examples: IntArray
     times: IntArray | None = None
+    n_present: int = 0
 
     def __len__(self) -> int:
         return len(self.X)
@@ -47,13 +50,13 @@ class TrainingData:
     @property
     def classes(self) -> list[Any]:
         """The labels that there are, in the order of their codes."""
-        return _cells(_take(self.y, self.examples))
+        return _cells(take(self.y, self.examples))
 
     def take(self, rows: IntArray, codes: IntArray | None = None) -> tuple[Any, Any]:
         """Return copies of some rows and of their labels, with other classes if `codes` are given."""
         if codes is None and self.codes is not None:
             codes = self.codes[rows]
-        X, y = _take(self.X, rows), _take(self.y, rows if codes is None else self.examples[codes])
+        X, y = take(self.X, rows), take(self.y, rows if codes is None else self.examples[codes])
         if isinstance(y, pd.Series):
             # Whoever puts rows and labels together by their index gets those that belong together.
             y.index = X.index if isinstance(X, pd.DataFrame) else pd.RangeIndex(len(y))
@@ -72,7 +75,7 @@ def read_data(X: Any, y: Any, *, regression: bool = False) -> TrainingData:
     regression : bool
         Whether all numbers are.
     """
-    X = _read_table(X, "X")
+    X = read_table(X, "X")
     check_order(y, "y", X, "X")
     y = _read_labels(y, "y", len(X), "X")
     if regression or _fractions(y):
@@ -86,9 +89,10 @@ def read_data(X: Any, y: Any, *, regression: bool = False) -> TrainingData:
 
 def append(data: TrainingData, X_new: Any, y_new: Any) -> TrainingData:
     """Return the data with further rows at the end; the labels of these must be known."""
-    new = _read_table(X_new, "X_new")
+    new = read_table(X_new, "X_new")
     labels = _read_labels(y_new, "y_new", len(new), "X_new")
-    X = stacked(data.X, new)
+    X = _stacked(data.X, new)
+    data = replace(data, n_present=len(data))
     if data.codes is None:
         return replace(data, X=X, y=np.concatenate([np.asarray(data.y), np.asarray(labels)]))
     classes = data.classes
@@ -103,13 +107,8 @@ def append(data: TrainingData, X_new: Any, y_new: Any) -> TrainingData:
     return replace(data, X=X, codes=np.concatenate([data.codes, codes]))
 
 
-def _take(table: Any, rows: IntArray) -> Any:
-    """Return a copy of some rows of a frame, a column or an array."""
-    # Unlike iloc, take does not warn later that the copy is one.
-    return table.take(rows) if isinstance(table, pd.DataFrame | pd.Series) else table[rows]
-
-
-def _read_table(X: Any, name: str) -> Any:
+def read_table(X: Any, name: str) -> Any:
+    """Return rows as a frame of pandas or polars, or as an array; there must be some."""
     table = X if is_frame(X) else np.asarray(X)
     if len(table.shape) != 2:
         raise ValueError(f"{name} must be two-dimensional (rows, columns), got {len(table.shape)} dimension(s).")
@@ -145,3 +144,41 @@ def _cells(labels: Any) -> list[Any]:
 def _fractions(y: Any) -> bool:
     numbers = np.asarray(y)
     return numbers.dtype.kind == "f" and bool((numbers != np.rint(numbers)).any())
+
+
+def _stacked(X: Any, X_new: Any) -> Any:
+    """Return the rows of both tables, in the columns and types of the first; categories of the second may be new."""
+    if isinstance(X, np.ndarray):
+        new = np.asarray(X_new)
+        if new.shape[1] != X.shape[1]:
+            raise ValueError(f"X_new must have the {X.shape[1]} columns of X, got {new.shape[1]}.")
+        return np.concatenate([X, new])
+    if _kind(X_new) != _kind(X):
+        raise TypeError(f"X_new must be a {_kind(X)} like X, got a {_kind(X_new)}.")
+    lacking = [name for name in X.columns if name not in X_new.columns]
+    unknown = [name for name in X_new.columns if name not in X.columns]
+    if lacking or unknown:
+        faults = [("lacks", lacking), ("also has", unknown)]
+        said = " and ".join(f"{verb} {', '.join(map(repr, names))}" for verb, names in faults if names)
+        raise ValueError(f"X_new must have the columns of X; it {said}.")
+    new = X_new[list(X.columns)]
+    if isinstance(X, pd.DataFrame):
+        joint = _joint_types(X, new)
+        return pd.concat([X.astype(joint), new.astype(joint)])
+    import polars
+
+    return polars.concat([X, new], how="vertical_relaxed")
+
+
+def _joint_types(X: pd.DataFrame, new: pd.DataFrame) -> Any:
+    """Return types with the categories of both tables; pandas would make texts of columns that differ in them."""
+    joint = {}
+    for name, old in X.dtypes.items():
+        if isinstance(old, pd.CategoricalDtype) and new[name].dtype != old:
+            unseen = pd.Index(new[name].dropna().unique()).difference(old.categories)
+            joint[name] = pd.CategoricalDtype(old.categories.append(unseen), old.ordered)
+    return joint
+
+
+def _kind(table: Any) -> str:
+    return f"{type(table).__module__.split('.')[0]} {type(table).__name__}"

@@ -1,10 +1,10 @@
-"""Trains models on what a plan draws: in parallel, each with a stream of random numbers of its own, none twice."""
+"""Trains models on what a scenario draws: in parallel, each with a stream of random numbers of its own, none twice."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import joblib
 import numpy as np
@@ -12,69 +12,19 @@ from joblib import Parallel, delayed
 
 from robust_recourse._progress import track
 from robust_recourse._provenance import versions
-from robust_recourse._typing import IntArray
-from robust_recourse.futures._fingerprint import fingerprint
-from robust_recourse.futures._recipes import Reseed, fitted
-from robust_recourse.futures._rows import TrainingData
+from robust_recourse.futures._scenario import Drawn, Scenario
 from robust_recourse.futures._store import ModelStore
+from robust_recourse.futures.fingerprint import fingerprint
+from robust_recourse.futures.recipes import Reseed, fitted
+from robust_recourse.futures.rows import TrainingData
 
-__all__ = ["Drawn", "Job", "Plan", "Present", "TrainingError", "generator", "train"]
+__all__ = ["Job", "TrainingError", "generator", "train"]
 
 _DRAWS = 100  # that may lose a class before it is an error
 
 
 class TrainingError(RuntimeError):
     """A future model could not be trained; the message names the scenario and the number of the model."""
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """What a model is trained on.
-
-    Attributes
-    ----------
-    rows : ndarray of int
-        Rows of the data.
-    codes : ndarray of int, optional
-        Their classes, by number; those that they have if None.
-    parameters : mapping
-        Parameters of the estimator that are changed.
-    note : str
-        What is special about it.
-    """
-
-    rows: IntArray
-    codes: IntArray | None = None
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    note: str = ""
-
-
-class Plan(Protocol):
-    """Draws what a model is trained on."""
-
-    def draw(self, rng: np.random.Generator, data: TrainingData) -> Drawn:
-        """Draw once."""
-        ...
-
-
-@dataclass(frozen=True)
-class Present:
-    """What is there before anything changes: how models are trained, on which data, and what they decide."""
-
-    recipe: Any
-    data: TrainingData
-    favourable: Any = None
-    threshold: float | None = None
-
-    @property
-    def decision(self) -> tuple[Any, float | None]:
-        """The favourable class and the threshold as they were given."""
-        return self.favourable, self.threshold
-
-    @property
-    def level(self) -> float:
-        """The probability from which on rows are accepted."""
-        return 0.5 if self.threshold is None else self.threshold
 
 
 @dataclass(frozen=True)
@@ -87,8 +37,8 @@ class Job:
         What messages call it.
     data : TrainingData
         Where its rows are drawn from.
-    plan : Plan
-        Who draws them.
+    scenario : Scenario
+        Draws them.
     stream : tuple of int
         The seed and the key of its random numbers.
     reseed : {"all", "missing", "none"}
@@ -97,7 +47,7 @@ class Job:
 
     name: str
     data: TrainingData
-    plan: Plan
+    scenario: Scenario
     stream: tuple[int, ...]
     reseed: Reseed = "all"
 
@@ -143,7 +93,7 @@ def _draw(job: Job, rng: np.random.Generator) -> Drawn:
     """Draw until every class is there."""
     data = job.data
     for _ in range(_DRAWS):
-        drawn = job.plan.draw(rng, data)
+        drawn = job.scenario.draw(rng, data)
         if data.codes is None:
             return drawn
         codes = data.codes[drawn.rows] if drawn.codes is None else drawn.codes
@@ -169,7 +119,7 @@ def _keys(recipe: Any, jobs: Iterable[Job]) -> list[str]:
         ) from error
     tables = {id(job.data): job.data for job in jobs}
     contents = {
-        place: joblib.hash((versions(), trainer, data.X, data.y, data.codes, data.times))
+        place: joblib.hash((versions(), trainer, data.X, data.y, data.codes, data.times, data.n_present))
         for place, data in tables.items()
     }
-    return [str(joblib.hash((contents[id(job.data)], job.plan, job.stream, job.reseed))) for job in jobs]
+    return [str(joblib.hash((contents[id(job.data)], job.scenario, job.stream, job.reseed))) for job in jobs]

@@ -1,4 +1,4 @@
-r"""Certificates: how much ambiguity the odds at a point bear, whichever method the point comes from."""
+"""Points of any origin in neighbourhoods of any origin, certified."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 
 from robust_recourse._typing import FloatArray
 from robust_recourse._validation import check_real
-from robust_recourse.certificates._certificates import Certificate, Certificates
+from robust_recourse.certificates._certificates import Certificates
 from robust_recourse.certificates._points import Wanted, read_points
-from robust_recourse.certificates._surroundings import Drawn, Given, Surroundings, check_samples, unlike
+from robust_recourse.certificates._surroundings import Given, HasNeighbourhoods, Surroundings, check_samples, unlike
 from robust_recourse.math.certified import FARTHEST, certify_distances
 from robust_recourse.math.odds import Scales
 from robust_recourse.result import Recourses
 from robust_recourse.sampling.neighbourhood import Neighbourhood
 
-__all__ = ["Certificate", "Certificates", "certify"]
+__all__ = ["certify"]
 
 _TOO_FAR = (
     f"The point is more than {FARTHEST:g} times sigma away from a sample: the odds could not be told apart in floating "
@@ -30,7 +30,7 @@ _NOTHING_STORED = (
 
 
 def certify(
-    source: Any,
+    source: HasNeighbourhoods | Recourses | tuple[Any, Any],
     points: Any = None,
     x0: Any = None,
     *,
@@ -131,7 +131,7 @@ def certify(
             raise TypeError("points and x0 must be left out when source is Recourses: those are the points.")
         wanted = read_points(source, None)
         surroundings, scales = _stored(source, wanted)
-    elif callable(getattr(source, "neighbourhoods_of", None)):
+    elif isinstance(source, HasNeighbourhoods):
         wanted = read_points(points, x0)
         surroundings, scales = _drawn(source, wanted)
     elif isinstance(source, tuple | list) and len(source) == 2:
@@ -156,28 +156,27 @@ def certify(
 
 
 def _given(samples: Any, labels: Any, wanted: Wanted) -> tuple[Surroundings, FloatArray]:
-    rows, scales = wanted.rows, np.zeros((3, len(wanted)))
-    if not rows.size:
-        return Drawn({}, {}), scales
+    rows, scales = wanted.rows.tolist(), np.zeros((3, len(wanted)))
+    if not rows:
+        return Surroundings({}, {}), scales
     points = wanted.numbers()
     array, accepted = check_samples(samples, labels, len(wanted), points.shape[1])
-    if rows.size < len(wanted):
-        array = array[rows] if array.ndim == 3 else array
-        accepted = accepted[rows] if accepted.ndim == 2 else accepted
-    return Given(rows, points, array, accepted), scales
+    own, told = array.ndim == 3, accepted.ndim == 2
+    around = {row: Given(array[row] if own else array, accepted[row] if told else accepted) for row in rows}
+    return Surroundings(dict(zip(rows, points, strict=True)), around), scales
 
 
-def _drawn(method: Any, wanted: Wanted) -> tuple[Surroundings, FloatArray]:
+def _drawn(method: HasNeighbourhoods, wanted: Wanted) -> tuple[Surroundings, FloatArray]:
     if wanted.x0 is None:
         raise TypeError("x0 must be given when source is a method: neighbourhoods belong to instances.")
-    rows = wanted.rows
-    if not rows.size:
+    n = len(wanted.rows)
+    if not n:
         return _collect(wanted, [])
-    if len(wanted.x0) != rows.size:
-        raise ValueError(f"x0 must have one row for each of the {rows.size} points, got {len(wanted.x0)}.")
+    if len(wanted.x0) != n:
+        raise ValueError(f"x0 must have one row for each of the {n} points, got {len(wanted.x0)}.")
     points = method.to_points(wanted.table, "points")
     around = method.neighbourhoods_of(wanted.x0, wanted.table)
-    scales = [one if isinstance(one, str) else method._scales(one.radius) for one in around]
+    scales = [one if isinstance(one, str) else method.scales_at(one.radius) for one in around]
     return _collect(wanted, list(zip(points, around, scales, strict=True)))
 
 
@@ -207,8 +206,8 @@ def _collect(
             continue
         wanted.reasons[row] = unlike(point, around)
         if not wanted.reasons[row]:
-            points[row], kept[row], scales[:, row] = point, around, known
-    return Drawn(points, kept), scales
+            points[row], kept[row], scales[:, row] = point[around.free], around, known
+    return Surroundings(points, kept), scales
 
 
 def _judge(wanted: Wanted, surroundings: Surroundings, scales: FloatArray) -> Certificates:

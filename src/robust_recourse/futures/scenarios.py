@@ -22,7 +22,7 @@ _WITH_DATA: Mapping[str, str] = {
 
 def check_scenarios(scenarios: str | Scenario | Iterable[str | Scenario]) -> list[Scenario]:
     """Return scenarios, of which some may be given by name; no two may have the same."""
-    if isinstance(scenarios, str | Scenario):
+    if isinstance(scenarios, str | Scenario | type):
         scenarios = [scenarios]
     if not isinstance(scenarios, Iterable):
         raise TypeError(f"scenarios must be a list of names and scenarios, got {scenarios!r}.")
@@ -56,13 +56,16 @@ def _scenario(given: Any) -> Scenario:
     )
 
 
-def check_counts(n_models: int | Mapping[str, int], names: Sequence[str]) -> list[int]:
+def check_counts(n_models: int | Mapping[str, int], scenarios: Sequence[Scenario]) -> list[int]:
     """Return the number of models of every scenario."""
     if not isinstance(n_models, Mapping):
-        return [check_integer(n_models, "n_models", minimum=1)] * len(names)
+        return [check_integer(n_models, "n_models", minimum=1)] * len(scenarios)
+    names = [scenario.name for scenario in scenarios]
     for name in n_models:
         if name not in names:
-            raise ValueError(f"n_models has {name!r}, which is no scenario. There are {', '.join(map(repr, names))}.")
+            meant = [repr(scenario.name) for scenario in scenarios if scenario.kind == name]
+            known = f"Its whole name is {' or '.join(meant)}" if meant else f"There are {', '.join(map(repr, names))}"
+            raise ValueError(f"n_models has {name!r}, which is no scenario. {known}.")
     for name in names:
         if name not in n_models:
             raise ValueError(f"n_models has no number for the scenario {name!r}.")
