@@ -163,6 +163,15 @@ def test_an_instance_has_the_same_bits_alone_and_in_any_batch(monkeypatch, inner
         np.testing.assert_array_equal(found.gradient, together.gradient[batch])
 
 
+@pytest.mark.parametrize("block", [1, 200, 2**17])
+def test_values_at_many_points_are_the_same_bits_as_one_by_one(monkeypatch, block):
+    monkeypatch.setattr(odds_module, "_BLOCK", block)
+    objective, x = random_objective(0, m=7)
+    points = x[:, None] + np.random.default_rng(1).normal(size=(7, 5, 3))
+    expected = np.stack([objective(points[:, k]).value for k in range(5)], axis=1)
+    np.testing.assert_array_equal(objective.values(points), expected)
+
+
 @settings(max_examples=15, deadline=None)
 @given(seeds, st.sampled_from((1, 2, 3)), st.sampled_from((1.0, 2.0, 4.0)), st.sampled_from((0.01, 0.05)))
 def test_rounding_off_kinks_makes_the_odds_a_little_worse(seed, p, epsilon_1, rounding):

@@ -96,6 +96,20 @@ class OddsObjective:
             first = rows.stop
         return Odds(value, gradient)
 
+    def values(self, points: FloatArray) -> FloatArray:
+        """Evaluate at several points of every instance, of shape (m, k, p); return the values, of shape (m, k)."""
+        found = np.empty(points.shape[:2])
+        first = 0
+        for block in self._blocks:
+            rows = slice(first, first + len(block.samples))
+            at_once = max(1, _BLOCK // block.samples.size)
+            scratch = np.empty((at_once, *block.samples.shape))
+            for k in range(0, points.shape[1], at_once):
+                some = points[rows, k : k + at_once].swapaxes(0, 1)
+                found[rows, k : k + at_once] = block.values(some, scratch[: len(some)]).T
+            first = rows.stop
+        return found
+
 
 class _Block:
     """Instances whose samples fit in the cache together."""
@@ -107,7 +121,7 @@ class _Block:
         sigma: float,
         profiles: tuple[ProfileFunction, ProfileFunction],
     ) -> None:
-        self.samples, self._sigma, self._profiles = samples, sigma, profiles
+        self.samples, self._sigma = samples, sigma
         m, n = accepted.shape
         # Distances are laid out class by class, row by row: a profile then is one call on a slice, and the sums
         # over a class of a row are sums over a segment.
@@ -118,23 +132,17 @@ class _Block:
         sizes = np.concatenate([n - n_accepted, n_accepted])
         self._segments = np.cumsum(sizes) - sizes
         self._segment_of = np.repeat(np.arange(2 * m), sizes)
-        self._n_refused = int(sizes[:m].sum())
+        n_refused = int(sizes[:m].sum())
+        self._by_class = tuple(zip((slice(n_refused), slice(n_refused, None)), profiles, strict=True))
 
     def evaluate(self, x: FloatArray, away: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return values and gradients; `away` is overwritten."""
         np.subtract(x[:, None, :], self.samples, out=away)
-        c = np.sqrt(np.einsum("mnp,mnp->mn", away, away))
-        c /= self._sigma
-        ordered = c.ravel().take(self._order)
+        ordered = self._distances(away)
         loss, slope = np.empty_like(ordered), np.empty_like(ordered)
-        for part, profile in zip((slice(self._n_refused), slice(self._n_refused, None)), self._profiles, strict=True):
+        for part, profile in self._by_class:
             loss[part], slope[part] = profile(ordered[part])
-        # Log-sum-exp of minus the losses by segment. In units of sigma every loss lacks p log sigma: that cancels.
-        least = np.minimum.reduceat(loss, self._segments)
-        np.subtract(least.take(self._segment_of), loss, out=loss)
-        weights = np.exp(loss, out=loss)
-        total = np.add.reduceat(weights, self._segments)
-        log_0, log_1 = np.split(np.log(total) - least, 2)
+        value, weights, total = self._log_odds(loss)
         signed = 1.0 / (total * self._sigma**2)
         signed[: len(x)] *= -1.0
         weights *= slope
@@ -142,8 +150,34 @@ class _Block:
         # At a sample itself the zero subgradient is taken.
         ordered[ordered == 0.0] = np.inf
         weights /= ordered
-        pull = weights.take(self._back).reshape(c.shape)
-        return log_0 - log_1, np.einsum("mn,mnp->mp", pull, away)
+        pull = weights.take(self._back).reshape(away.shape[:2])
+        return value, np.einsum("mn,mnp->mp", pull, away)
+
+    def values(self, points: FloatArray, away: FloatArray) -> FloatArray:
+        """Return values only, at points of shape (k, m, p); `away` is overwritten."""
+        np.subtract(points[:, :, None, :], self.samples, out=away)
+        ordered = self._distances(away)
+        loss = np.empty_like(ordered)
+        for part, profile in self._by_class:
+            loss[:, part] = profile(ordered[:, part].ravel())[0].reshape(len(points), -1)
+        return self._log_odds(loss)[0]
+
+    def _distances(self, away: FloatArray) -> FloatArray:
+        """Lengths in units of the smoothing, those of all instances in a row, class by class."""
+        c = np.sqrt(np.einsum("...p,...p->...", away, away))
+        c /= self._sigma
+        return c.reshape(*c.shape[:-2], -1).take(self._order, axis=-1)
+
+    def _log_odds(self, loss: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return log odds, weights and sums of weights, from losses that are overwritten."""
+        # Log-sum-exp of minus the losses by segment. In units of sigma every loss lacks p log sigma: that cancels.
+        least = np.minimum.reduceat(loss, self._segments, axis=-1)
+        np.subtract(least.take(self._segment_of, axis=-1), loss, out=loss)
+        weights = np.exp(loss, out=loss)
+        total = np.add.reduceat(weights, self._segments, axis=-1)
+        log = np.log(total) - least
+        m = len(self.samples)
+        return log[..., :m] - log[..., m:], weights, total
 
 
 def log_worst_case_odds(

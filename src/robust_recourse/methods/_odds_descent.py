@@ -37,9 +37,10 @@ Solver = Literal["exact", "first-order"]
 SOLVERS: tuple[Solver, ...] = get_args(Solver)
 
 _ROUNDINGS = (0.3, 0.03, 0.003)  # of the kinks, in units of the smoothing
+_CLOSE = 1 / 30  # of a rounding: as near as that its descent must come, the next one goes on from there
 _EVALUATIONS, _POLISHING = 100, 10  # of the odds: in all, and after descents on rounded odds
-_TIPS = 64  # samples tried as starts where the odds have kinks
-_TRIALS = 1024  # of them at once, for all instances together
+_TIPS = 48  # accepted samples tried as starts where the odds have kinks
+_TRIALS = 1024  # of them projected at once, for all instances together
 _TINY = 1e-300
 _ROUNDING = 4.0 * float(np.finfo(float).eps)
 
@@ -202,7 +203,13 @@ def minimise_odds(
         ends = np.concatenate([x, best_start(objective, projection, some_samples(problem.around, group))])
         for rounding in _ROUNDINGS:
             rounded = objective_of(problem.around, group, solver, scales, rounding).take(twice)
-            ends, _, done, *_ = minimise(rounded, lambda y, rows: projection(y, twice[rows]), ends, length=scales.sigma)
+            ends, _, done, *_ = minimise(
+                rounded,
+                lambda y, rows: projection(y, twice[rows]),
+                ends,
+                length=scales.sigma,
+                tolerance=_CLOSE * rounding,
+            )
         for end, settled in zip(np.split(ends, 2), np.split(done, 2), strict=True):
             smooth = np.where(offer(end), settled, smooth)
     most = _POLISHING if kinked else max_evaluations
@@ -227,9 +234,11 @@ def ahead(around: Neighbourhoods, group: IntArray) -> FloatArray:
 
 
 def some_samples(around: Neighbourhoods, group: IntArray) -> FloatArray:
-    """Return a few samples of every neighbourhood, of shape (g, k, p)."""
-    chosen = np.unique(np.linspace(0, around.samples.shape[1] - 1, _TIPS).astype(int))
-    return around.samples[group][:, chosen]
+    """Return a few accepted samples of every neighbourhood, of shape (g, k, p)."""
+    samples, accepted = around.samples[group], around.accepted[group]
+    first = np.argsort(~accepted, axis=1, kind="stable")
+    chosen = (np.linspace(0.0, 1.0, _TIPS) * (accepted.sum(axis=1, keepdims=True) - 1)).astype(int)
+    return np.take_along_axis(samples, np.take_along_axis(first, chosen, axis=1)[:, :, None], axis=1)
 
 
 def best_start(
@@ -237,18 +246,13 @@ def best_start(
 ) -> FloatArray:
     """Project points of every instance, of shape (g, k, p), onto its feasible set; return those with the best odds."""
     m, n, p = points.shape
-    best, least = np.zeros((m, p)), np.full(m, np.inf)
-    # Several points at a time where there are few instances: every call has its overhead.
-    for some in np.array_split(np.arange(n), min(n, -(-n * m // _TRIALS))):
-        rows = np.tile(np.arange(m), len(some))
-        trials = projection(points[:, some].swapaxes(0, 1).reshape(len(rows), p), rows)
-        values = objective.take(rows)(trials).value.reshape(len(some), -1)
-        first = values.argmin(axis=0)
-        point = trials.reshape(len(some), m, p)[first, np.arange(m)]
-        value = values[first, np.arange(m)]
-        better = value < least
-        best, least = np.where(better[:, None], point, best), np.where(better, value, least)
-    return best
+    trials = np.empty_like(points)
+    at_once = max(1, _TRIALS // m)
+    for k in range(0, n, at_once):
+        some = points[:, k : k + at_once]
+        rows = np.repeat(np.arange(m), some.shape[1])
+        trials[:, k : k + at_once] = projection(some.reshape(-1, p), rows).reshape(some.shape)
+    return trials[np.arange(m), objective.values(trials).argmin(axis=1)]
 
 
 def objective_of(
