@@ -164,6 +164,7 @@ def test_the_action_set_holds_to_the_last_bit(surrogate, norm, wide):
     np.testing.assert_array_equal(found.valid[some], model(x))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("surrogate", SURROGATES)
 def test_same_seed_same_answer_whatever_the_batch_the_order_and_the_jobs(surrogate, network, monkeypatch):
     model, X, refused = network

@@ -21,6 +21,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from robust_recourse import ROAR, ActionSet, BayesianRecourse, NearestAccepted, RobustBayesianRecourse, Wachter
 
+pytestmark = pytest.mark.slow
+
 SCHOOLS = ["none", "school", "college"]
 NUMBERS = ["income", "savings", "used", "limit", "children"]
 METHODS = [RobustBayesianRecourse, BayesianRecourse, Wachter, ROAR, NearestAccepted]
