@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
-from robust_recourse._validation import check_integer, check_real, check_seed
+from robust_recourse._validation import check_integer, check_jobs, check_real, check_seed
 from robust_recourse.actions import ActionSet
 from robust_recourse.math.limits import Limits
 from robust_recourse.methods._chunk import Chunk
@@ -72,6 +72,7 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
         self
         """
         self._check_parameters()
+        check_jobs(self.n_jobs)
         if not isinstance(self.actions, ActionSet | None):
             raise TypeError(f"actions must be an ActionSet, got {type(self.actions).__name__}.")
         actions = self.actions or ActionSet()
