@@ -71,7 +71,7 @@ def scales_differ(table: FloatArray, weights: FloatArray, free: BoolArray) -> st
         return None
     return (
         f"The columns of X have very different scales: column {moving[wide]} has a spread of {scale[wide]:.3g}, column "
-        f"{moving[narrow]} one of {scale[narrow]:.3g}. The cost of an array is in its own units, so that recourses will "
-        "change little but the columns of small numbers. Give a DataFrame, whose costs are in standard deviations, or "
-        "weights in the ActionSet, about 1 divided by the spread."
+        f"{moving[narrow]} one of {scale[narrow]:.3g}. The cost of an array is in its own units, so that recourses "
+        "will change little but the columns of small numbers. Give a DataFrame, whose costs are in standard "
+        "deviations, or weights in the ActionSet, about 1 divided by the spread."
     )
