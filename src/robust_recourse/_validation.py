@@ -59,7 +59,7 @@ def check_integer(value: int, name: str, *, minimum: int) -> int:
 def _briefly(value: object) -> str:
     """Show a value in a message; an integer may have more digits than anybody reads, or Python writes."""
     if isinstance(value, numbers.Rational) and abs(value) >= 10**_MANY_DIGITS:
-        return f"{'-' if value < 0 else ''}1e{int(math.log10(abs(int(value))))} or so"
+        return f"{'-' if value < 0 else ''}1e{int(math.log10(abs(math.trunc(value))))} or so"
     return f"{value}"
 
 

@@ -166,7 +166,8 @@ class _Block:
         """Lengths in units of the smoothing, those of all instances in a row, class by class."""
         c = np.sqrt(np.einsum("...p,...p->...", away, away))
         c /= self._sigma
-        return c.reshape(*c.shape[:-2], -1).take(self._order, axis=-1)
+        ordered: FloatArray = c.reshape(*c.shape[:-2], -1).take(self._order, axis=-1)
+        return ordered
 
     def _log_odds(self, loss: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return log odds, weights and sums of weights, from losses that are overwritten."""

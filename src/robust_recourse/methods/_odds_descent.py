@@ -252,7 +252,8 @@ def best_start(
         some = points[:, k : k + at_once]
         rows = np.repeat(np.arange(m), some.shape[1])
         trials[:, k : k + at_once] = projection(some.reshape(-1, p), rows).reshape(some.shape)
-    return trials[np.arange(m), objective.values(trials).argmin(axis=1)]
+    best: FloatArray = trials[np.arange(m), objective.values(trials).argmin(axis=1)]
+    return best
 
 
 def objective_of(
