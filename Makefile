@@ -9,7 +9,7 @@ TORCH ?=
 # One thread: benchmarks are ratios, and small matrices are faster without threads.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help setup demo test reproduce bench promises lint docs clean
+.PHONY: help setup demo test quick coverage reproduce bench promises lint docs clean
 
 help:  ## Show what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -27,6 +27,12 @@ demo: $(READY)  ## Explain refused rows of the synthetic data; writes demo/index
 
 test: $(READY)  ## Run all tests and doctests
 	$(ONE_THREAD) $(BIN)/pytest -n 2
+
+quick: $(READY)  ## Run the tests that take no more than a moment, a minute or two
+	$(ONE_THREAD) $(BIN)/pytest -n 2 -m 'not slow'
+
+coverage: $(READY)  ## Run all tests, show which lines none of them reaches, and fail below the floor
+	$(ONE_THREAD) $(BIN)/pytest -n 2 --cov --cov-report=term
 
 reproduce: $(READY)  ## Run the paper's evaluation, quick profile; writes reproduction-quick/index.html
 	$(ONE_THREAD) $(BIN)/robust-recourse reproduce all
@@ -47,4 +53,4 @@ docs: $(READY)  ## Build the documentation, warnings as errors; open docs/_build
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
 clean:  ## Remove everything that was made
-	rm -rf $(VENV) demo reproduction-quick reproduction-paper docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) demo reproduction-quick reproduction-paper docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage*

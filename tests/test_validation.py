@@ -12,6 +12,7 @@ from robust_recourse._validation import (
     check_choice,
     check_distances,
     check_integer,
+    check_jobs,
     check_labelled_samples,
     check_matrix,
     check_real,
@@ -61,6 +62,52 @@ def test_what_is_no_integer_is_a_type_error(value):
 def test_an_integer_below_its_minimum_raises():
     with pytest.raises(ValueError, match=r"^n_samples must be at least 1, got 0"):
         check_integer(0, "n_samples", minimum=1)
+
+
+@pytest.mark.parametrize(
+    ("check", "message"),
+    [
+        (lambda n: check_real(n, "sigma"), r"sigma must be finite, got 1e5000 or so, more than a float can hold\.$"),
+        (lambda n: check_real(-n, "sigma"), r"sigma must be finite, got -1e5000 or so"),
+        (lambda n: check_real(Fraction(n, 3), "sigma"), "sigma must be finite, got 1e4999 or so"),
+        (lambda n: check_integer(n, "n_samples", minimum=1), r"n_samples must be below 2\*\*63, got 1e5000 or so\.$"),
+        (lambda n: check_integer(-n, "n_samples", minimum=1), "n_samples must be at least 1, got -1e5000 or so"),
+        (lambda n: check_integer(n % 3 + 2**63, "n_samples", minimum=1), "below 2.*got 9223372036854775809"),
+        (lambda n: check_matrix([[0, n]], "X"), "X must be finite, but has whole numbers that are more than a float"),
+        (lambda n: check_vector([0, n], "x"), "x must be finite, but has whole numbers"),
+        (lambda n: check_distances([0, n], "c"), "c must be finite, but has whole numbers"),
+    ],
+)
+def test_numbers_that_no_float_holds_are_an_error_with_a_message(check, message):
+    with pytest.raises(ValueError, match=message):
+        check(10**5000)
+
+
+@pytest.mark.parametrize("value", [None, 1, 7, -1, -2, np.int64(2)])
+def test_jobs_are_none_or_a_number_but_0(value):
+    assert check_jobs(value) == value
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "message"),
+    [
+        (0, ValueError, "n_jobs must not be 0. Use None or 1"),
+        ("x", TypeError, "n_jobs must be an integer, got 'x'"),
+        (2.0, TypeError, "n_jobs must be an integer, got 2.0"),
+        (True, TypeError, "n_jobs must be an integer, got True"),
+        (10**400, ValueError, "n_jobs must be below"),
+    ],
+)
+def test_other_jobs_are_an_error(value, error, message):
+    with pytest.raises(error, match=message):
+        check_jobs(value)
+
+
+def test_a_matrix_may_have_a_largest_number():
+    X = [[1.0, -3.0], [2.0, -5.0]]
+    assert check_matrix(X, "X", largest=5.0).tolist() == X
+    with pytest.raises(ValueError, match=r"X must be within -4 and 4, got -5 in row 1, column 1\. Use a larger unit"):
+        check_matrix(X, "X", largest=4.0)
 
 
 def test_a_choice_is_one_of_those_named():

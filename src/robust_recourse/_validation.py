@@ -11,6 +11,11 @@ from numpy.typing import ArrayLike
 
 from robust_recourse._typing import BoolArray, FloatArray
 
+LARGEST = 1e100
+"""Largest number of a table that is calculated with as it is: sums of squares are finite."""
+
+_MANY_DIGITS = 30
+
 
 def check_real(
     value: float, name: str, *, minimum: float = -math.inf, strict: bool = False, maximum: float = math.inf
@@ -18,7 +23,10 @@ def check_real(
     """Return `value` as a finite float of at least (`strict`: more than) `minimum` and at most `maximum`."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a real number, got {value!r}.")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError as error:
+        raise ValueError(f"{name} must be finite, got {_briefly(value)}, more than a float can hold.") from error
     if not math.isfinite(number):
         raise ValueError(f"{name} must be finite, got {number}.")
     if number < minimum or (strict and number == minimum):
@@ -42,8 +50,27 @@ def check_integer(value: int, name: str, *, minimum: int) -> int:
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
         raise TypeError(f"{name} must be an integer, got {value!r}.")
     if value < minimum:
-        raise ValueError(f"{name} must be at least {minimum}, got {value}.")
+        raise ValueError(f"{name} must be at least {minimum}, got {_briefly(value)}.")
+    if value >= 2**63:
+        raise ValueError(f"{name} must be below 2**63, got {_briefly(value)}.")
     return int(value)
+
+
+def _briefly(value: object) -> str:
+    """Show a value in a message; an integer may have more digits than anybody reads, or Python writes."""
+    if isinstance(value, numbers.Rational) and abs(value) >= 10**_MANY_DIGITS:
+        return f"{'-' if value < 0 else ''}1e{int(math.log10(abs(math.trunc(value))))} or so"
+    return f"{value}"
+
+
+def check_jobs(value: int | None, name: str = "n_jobs") -> int | None:
+    """Return `value` as joblib reads it: None, a number of processes, or one below 0 that counts from all cores."""
+    if value is None:
+        return None
+    jobs = check_integer(value, name, minimum=-(2**31))
+    if jobs == 0:
+        raise ValueError(f"{name} must not be 0. Use None or 1 for one process, -1 for as many as there are cores.")
+    return jobs
 
 
 def check_choice(value: str, name: str, choices: Sequence[str]) -> str:
@@ -77,12 +104,16 @@ def _numbers(values: ArrayLike, name: str) -> FloatArray:
         if given.dtype.kind == "c":
             raise TypeError("it has complex numbers")
         return np.array(given, dtype=float, order="C")
+    except OverflowError as error:
+        raise ValueError(
+            f"{name} must be finite, but has whole numbers that are more than a float can hold."
+        ) from error
     except (TypeError, ValueError) as error:
         raise TypeError(f"{name} must be numeric: {error}. Encode text and categories as numbers first.") from error
 
 
-def check_matrix(values: ArrayLike, name: str, *, width: int | None = None) -> FloatArray:
-    """Return `values` as a finite, non-empty float matrix, of `width` columns if given."""
+def check_matrix(values: ArrayLike, name: str, *, width: int | None = None, largest: float = math.inf) -> FloatArray:
+    """Return `values` as a finite, non-empty float matrix, of `width` columns if given, none beyond `largest`."""
     array = _numbers(values, name)
     if array.ndim != 2:
         hint = f" Reshape a single row with {name}.reshape(1, -1)." if array.ndim == 1 else ""
@@ -97,6 +128,10 @@ def check_matrix(values: ArrayLike, name: str, *, width: int | None = None) -> F
         others = int(bad.any(axis=1).sum()) - 1
         more = f" ({others} more row(s) have such values)" if others else ""
         raise ValueError(f"{name} must be finite, got {array[row, column]} in row {row}, column {column}{more}.")
+    if np.abs(array).max() > largest:
+        row, column = (int(i) for i in np.argwhere(np.abs(array) > largest)[0])
+        got = f"got {array[row, column]:g} in row {row}, column {column}"
+        raise ValueError(f"{name} must be within {-largest:g} and {largest:g}, {got}. Use a larger unit.")
     return array
 
 
@@ -135,7 +170,4 @@ def check_seed(random_state: int | np.random.Generator | np.random.RandomState |
         return int(random_state.integers(2**63))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
-    seed = check_integer(random_state, "random_state", minimum=0)
-    if seed >= 2**63:
-        raise ValueError(f"random_state must be below 2**63, got {seed}.")
-    return seed
+    return check_integer(random_state, "random_state", minimum=0)

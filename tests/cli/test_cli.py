@@ -23,6 +23,7 @@ def test_the_demo_shows_that_robust_recourses_survive(small_demo):
     np.testing.assert_allclose(table["cost"] - table.loc["boundary point", "cost"], [0.0, 0.1, 0.1], atol=0.01)
 
 
+@pytest.mark.slow
 def test_the_command_prints_a_table_and_writes_a_page(tmp_path, capsys, monkeypatch, small_demo):
     monkeypatch.setattr("robust_recourse.paper.demo.run_demo", lambda **_: small_demo)
     assert main(["demo", "--out", str(tmp_path / "new" / "folder")]) == 0

@@ -549,6 +549,7 @@ def test_the_help(capsys):
     assert "robust-recourse actions train.csv" in printed
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     "ROBUST_RECOURSE_DATA" not in os.environ, reason="needs ROBUST_RECOURSE_DATA, the folder with the published files"
 )

@@ -121,6 +121,7 @@ def test_a_scenario_gives_the_same_models_in_any_company_and_order():
         assert_same(alone, turned[name])
 
 
+@pytest.mark.slow
 def test_the_same_models_whatever_the_jobs():
     serial = future_models(TREE, FRAME, Y, EVERY[:5], n_models=2, random_state=0)
     parallel = future_models(TREE, FRAME, Y, EVERY[:5], n_models=2, random_state=0, n_jobs=2)

@@ -34,3 +34,13 @@ def test_a_fit_does_not_depend_on_the_others():
         alone = ridge(X[i : i + 1].copy(), y[i : i + 1].copy(), 1.0, weights[i : i + 1].copy())
         np.testing.assert_array_equal(alone[0][0], w[i])
         assert alone[1][0] == b[i]
+
+
+@pytest.mark.parametrize("size", [1e15, 1e30, 1e60, 1e100])
+def test_columns_that_are_constant_but_for_rounding_have_no_slope(size):
+    rng = np.random.default_rng(0)
+    X = np.concatenate([size + rng.uniform(-0.1, 0.1, (2, 50, 2)), rng.normal(size=(2, 50, 1))], axis=2)
+    w, b = ridge(X, 2.0 * X[:, :, 2] + 1.0, alpha=1e-9)
+    np.testing.assert_array_equal(w[:, :2], 0.0)
+    np.testing.assert_allclose(w[:, 2], 2.0, rtol=1e-6)
+    np.testing.assert_allclose(b, 1.0, rtol=1e-6)

@@ -1,11 +1,13 @@
 """Scales of columns."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robust_recourse.math.scales import spread
+from robust_recourse.math.scales import scales_differ, spread
 
 
 def naive(values):
@@ -42,3 +44,45 @@ def test_a_constant_column_has_scale_1(value):
 def test_the_scale_has_the_unit_of_the_column(factor):
     table = np.random.default_rng(1).normal(size=(50, 2))
     np.testing.assert_allclose(spread(table * factor), spread(table) * factor, rtol=1e-12)
+
+
+ROWS = np.random.default_rng(0).standard_normal((200, 3))
+ONES, ALL = np.ones(3), np.ones(3, dtype=bool)
+
+
+def test_columns_of_very_different_scale_are_named():
+    message = scales_differ(ROWS * [1.0, 3e-2, 5e4], ONES, ALL)
+    assert re.match(r"The columns of X have very different scales: column 2 has a spread of 4\.", message)
+    assert re.search(r"column 1 one of 0\.0\d+\. .*Give a DataFrame.*or weights in the ActionSet", message)
+
+
+@pytest.mark.parametrize("factor", [0.9, 1.1])
+def test_a_factor_of_a_thousand_is_the_limit(factor):
+    table = ROWS[:, [0, 0]] * [1.0, 1e3 * factor]
+    assert (scales_differ(table, np.ones(2), np.ones(2, dtype=bool)) is None) == (factor < 1.0)
+
+
+@pytest.mark.parametrize(
+    ("table", "weights", "free"),
+    [
+        (ROWS, ONES, ALL),
+        (ROWS * 1e30, ONES, ALL),
+        (ROWS * [1.0, 1.0, 1e6], ONES, np.array([True, True, False])),
+        (ROWS * [1.0, 1.0, 1e6], np.array([1.0, 1.0, 1e-6]), ALL),
+        (ROWS * [1.0, 1.0, 0.0] + 7.0, ONES, ALL),
+        (ROWS * 0.0 + 0.1, ONES, ALL),
+        (ROWS * [1.0, 1e6, 1e6], ONES, np.array([True, False, False])),
+        (ROWS, ONES, ~ALL),
+    ],
+    ids=["alike", "alike and large", "not free", "weights", "constant", "all constant", "one is free", "none is free"],
+)
+def test_scales_that_do_not_matter_are_fine(table, weights, free):
+    assert scales_differ(table, weights, free) is None
+
+
+def test_weights_can_make_scales_differ():
+    assert "column 0" in scales_differ(ROWS, np.array([1e4, 1.0, 1.0]), ALL)
+
+
+def test_an_outlier_is_no_scale():
+    assert scales_differ(np.vstack([ROWS, [1e6, 0.0, 0.0]]), ONES, ALL) is None

@@ -42,6 +42,8 @@ def test_rows_to_explain(rows, error, match):
     ("rows", "match"),
     [
         (with_value(np.inf, row=0), "X must be finite, got inf in row 0"),
+        (with_value(2e100, row=0), r"X must be within -1e\+100 and 1e\+100, got 2e\+100 in row 0"),
+        ([[1, 10**400], [1, 2]], "X must be finite, but has whole numbers that are more than a float can hold"),
         (np.zeros((0, 2)), "X is empty"),
         (np.zeros((4, 0)), "X is empty"),
         (np.zeros(3), "two-dimensional"),
@@ -63,6 +65,9 @@ def test_training_rows(rows, match):
         ({"sigma": -1.0}, ValueError, "sigma must be greater than 0"),
         ({"sigma": "big"}, TypeError, "sigma must be a real number, got 'big'"),
         ({"sigma": 1e200}, ValueError, "sigma must be at most"),
+        ({"sigma": 10**400}, ValueError, "sigma must be finite, got 1e400 or so, more than a float can hold"),
+        ({"n_jobs": "x"}, TypeError, "n_jobs must be an integer, got 'x'"),
+        ({"n_jobs": 0}, ValueError, "n_jobs must not be 0. Use None or 1 for one process"),
         (
             {"sigma": 1e-9, "epsilon_0": 0.0, "epsilon_1": 0.0},
             ValueError,

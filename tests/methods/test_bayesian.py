@@ -122,6 +122,7 @@ def test_without_radii_it_is_the_kde_recourse(wide):
     assert recourse.log_worst_case_odds == pytest.approx(naive, abs=1e-8)
 
 
+@pytest.mark.slow
 def test_the_exact_solver_is_never_worse_than_the_papers_algorithm(network):
     model, X, refused = network
     exact = RobustBayesianRecourse(model, epsilon_0=0.1, epsilon_1=0.1, random_state=0).fit(X)

@@ -29,6 +29,7 @@ def kept_at(recourse, model, target, cost, n=600):
     return bool(((odds <= np.log(target)) & (model.predict(points) == 1)).any())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "scales"),
     [
@@ -120,6 +121,7 @@ def test_no_time_is_no_promise(network):
     assert set(found.status) == {Status.TIME_LIMIT}
 
 
+@pytest.mark.slow
 def test_a_promising_method_can_be_saved(network, tmp_path):
     pytest.importorskip("skops")
     model, X, refused = network

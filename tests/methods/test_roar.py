@@ -164,6 +164,7 @@ def test_the_action_set_holds_to_the_last_bit(surrogate, norm, wide):
     np.testing.assert_array_equal(found.valid[some], model(x))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("surrogate", SURROGATES)
 def test_same_seed_same_answer_whatever_the_batch_the_order_and_the_jobs(surrogate, network, monkeypatch):
     model, X, refused = network
@@ -343,3 +344,11 @@ def test_a_model_may_write_into_what_it_is_given(linear_model, square, surrogate
         ROAR(m, surrogate=surrogate, random_state=0).fit(square).explain(rows) for m in (linear_model, careless)
     )
     np.testing.assert_array_equal(found.x, careful.x)
+
+
+@pytest.mark.parametrize("surrogate", SURROGATES)
+@pytest.mark.parametrize("scale", [1e15, 1e30, 1e60, 1e95])
+def test_large_numbers_are_explained_or_have_a_status(surrogate, scale):
+    X = np.random.default_rng(0).standard_normal((200, 3)) * scale
+    found = ROAR(lambda Z: Z[:, 0] + Z[:, 1] > 0.5 * scale, surrogate=surrogate, random_state=0).fit(X).explain(X[:20])
+    assert set(found.status) <= {Status.OK, Status.ALREADY_FAVOURABLE, Status.REFUSED, Status.NOT_FOUND}

@@ -136,6 +136,7 @@ def test_rows_do_not_depend_on_their_company(method, lender, monkeypatch):
     assert_same_rows(fitted.explain(rows), together)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [RobustBayesianRecourse, Wachter])
 def test_two_processes_find_the_same(method):
     # A function of its own travels to the processes, one of this module does not.
@@ -276,6 +277,7 @@ def test_categories_that_no_training_row_has(method, lender):
     assert set(free.x["edu"].dropna()) <= {"phd", *EDUCATION}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_missing_cells_stay_missing(method, lender):
     rng = np.random.default_rng(0)
@@ -338,6 +340,7 @@ def test_a_rule_may_be_about_a_column_that_never_changes(lender):
     assert (found.x["limit"] == rows["limit"]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_rules_hold_in_arrays(method):
     rng = np.random.default_rng(0)

@@ -168,6 +168,7 @@ def test_no_point_around_the_end_is_cheaper_and_accepted(explained, network):
     assert np.mean(minimal) > 0.8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("actions", [None, ActionSet(increase=[0], weights={1: 0.7})], ids=repr)
 def test_a_row_does_not_depend_on_its_company(explained, network, actions, monkeypatch):
     model, X, refused = network
@@ -382,6 +383,7 @@ def test_one_column_and_many_columns():
         assert found.valid.all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("single", [False, True])
 def test_a_torch_copy_of_a_network_gives_the_same_recourse(network, single):
     torch = pytest.importorskip("torch")

@@ -39,6 +39,7 @@ def test_every_model_sees_all_present_rows_and_a_share_of_the_new_ones():
     assert len(set(arrived)) > 1
 
 
+@pytest.mark.slow
 def test_models_are_the_same_whatever_the_jobs_and_have_seeds_of_their_own():
     network = MLPClassifier((3,), max_iter=5, random_state=0)
     data = (np.concatenate([X, X_new]) / 100, np.concatenate([y, y_new]))

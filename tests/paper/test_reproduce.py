@@ -46,6 +46,7 @@ def small(tmp_path, monkeypatch):
     return tmp_path / "out"
 
 
+@pytest.mark.slow
 def test_everything_is_on_the_page_with_the_numbers_behind_it(small):
     done = reproduce(TARGETS, small)
     page = done.page.read_text(encoding="utf-8")
@@ -88,6 +89,7 @@ def test_data_that_were_asked_for_must_be_there(small, capsys):
     assert "mnist" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_command_prints_tables_and_the_page(small, capsys):
     arguments = ["reproduce", "all", "--profile", "paper", "--out", str(small), "--jobs", "1", "--format", "parquet"]
     assert main(arguments) == 0

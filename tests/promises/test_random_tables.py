@@ -23,6 +23,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from robust_recourse import ROAR, ActionSet, BayesianRecourse, NearestAccepted, RobustBayesianRecourse, Wachter
 
+pytestmark = pytest.mark.slow
+
 METHODS = {
     "RBR": lambda model, actions: RobustBayesianRecourse(model, actions, n_samples=30, random_state=0),
     "Bayesian": lambda model, actions: BayesianRecourse(model, actions, n_samples=30, random_state=0),

@@ -17,9 +17,13 @@ from sklearn.preprocessing import OrdinalEncoder
 from robust_recourse import ActionSet, RobustBayesianRecourse
 from robust_recourse.paper.datasets import load
 
-pytestmark = pytest.mark.skipif(
-    "ROBUST_RECOURSE_DATA" not in os.environ, reason="needs ROBUST_RECOURSE_DATA, the folder with the published files"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        "ROBUST_RECOURSE_DATA" not in os.environ,
+        reason="needs ROBUST_RECOURSE_DATA, the folder with the published files",
+    ),
+]
 
 SAID = ("immutable", "increase", "decrease", "bounds", "integer", "step", "categories", "ordered", "weights")
 GERMAN = {

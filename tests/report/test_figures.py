@@ -119,6 +119,7 @@ def test_nothing_is_opened_and_no_setting_is_kept(plane_case):
     assert {key: mpl.rcParams[key] for key in before} == before
 
 
+@pytest.mark.slow
 def test_the_package_does_not_import_matplotlib():
     code = "import sys, robust_recourse, robust_recourse.report; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -256,6 +256,7 @@ def test_any_number_of_data_sets_fits_and_nothing_covers_anything(n):
         assert 2 <= len(ax.get_yticks()) <= 9
 
 
+@pytest.mark.slow
 def test_wrapped_panels_keep_their_labels():
     figure = pareto(configurations([f"data set {k}" for k in range(5)]))
     assert [ax.get_title() for ax in figure.axes if ax.get_title()] == [f"data set {k}" for k in range(5)]
@@ -263,6 +264,7 @@ def test_wrapped_panels_keep_their_labels():
     assert [ax.get_ylabel() for ax in figure.axes].count("future validity") == 2
 
 
+@pytest.mark.slow
 def test_missing_combinations_are_left_empty(points):
     points = points[~((points["dataset"] == "german") & points["method"].isin(["RBR", "Wachter"]))]
     points = points[~((points["dataset"] == "synthetic") & (points["method"] == "LIME-ROAR"))]
@@ -339,6 +341,7 @@ def test_errors_name_the_column(points):
         pareto(points.to_dict())
 
 
+@pytest.mark.slow
 def test_nothing_is_opened_no_setting_is_kept_and_none_is_used():
     import matplotlib.pyplot as plt
 

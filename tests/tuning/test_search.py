@@ -283,6 +283,7 @@ def test_the_same_seed_gives_the_same_and_processes_do_not_matter(tuned):
     assert other.tried["cost"].tolist() != tuned.tried["cost"].tolist()
 
 
+@pytest.mark.slow
 def test_two_processes_give_the_same(tmp_path, explained):
     model = LogisticRegression().fit(X, Y)
     one = quick(robust(model), estimator=None, n_people=10)
@@ -298,6 +299,7 @@ def test_a_generator_is_a_seed():
     assert_same(first, second)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [0.2, 0.6, 0.97])
 def test_a_call_that_was_interrupted_continues(tmp_path, monkeypatch, explained, tuned, part):
     monkeypatch.setattr(Linear, "left", math.inf)
@@ -852,6 +854,7 @@ def shuffled_labels(estimator, target, n_seeds):
 WIDE = (BUDGETS[0], Family("budget", 4.0, 0.5, 0.1, axes=True), Family("budget", 2.0, 1.0, 0.0, axes=False))
 
 
+@pytest.mark.slow
 def test_on_shuffled_labels_unseen_models_and_people_confirm_what_is_reported(monkeypatch):
     monkeypatch.setattr(_search, "FAMILIES", WIDE)
     n_seeds = 10

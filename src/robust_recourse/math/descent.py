@@ -121,7 +121,8 @@ def minimise(
         x[rows], value[rows], gradient[rows] = trial[at], odds.value[at], odds.gradient[at]
         step[rows] = _spectral_step(moved, change, length)
         history.append(x.copy())
-        stepped.append(np.isin(np.arange(m), rows, assume_unique=True))
+        stepped.append(np.zeros(m, dtype=bool))
+        stepped[-1][rows] = True
         waiting = active[~better]
         factor[waiting] *= 0.5
         # No step along a descent direction helps any more: the row is at a kink.

@@ -242,7 +242,9 @@ def _errors(piece: _Piece, value: FloatArray, slope: FloatArray) -> FloatArray:
     c0, c1, c2, c3 = piece.cubic
     found = ((c3 * _PROBE + c2) * _PROBE + c1) * _PROBE + c0
     steep = ((3.0 * c3 * _PROBE + 2.0 * c2) * _PROBE + c1) * piece.n_cells / (piece.stop - piece.start)
-    return np.maximum(*(np.abs(a - b) / np.maximum(1.0, np.abs(b)) for a, b in ((found, value), (steep, slope))))
+    pairs = (found, value), (steep, slope)
+    errors: FloatArray = np.max([np.abs(a - b) / np.maximum(1.0, np.abs(b)) for a, b in pairs], axis=0)
+    return errors
 
 
 def _next_cell(cubic: FloatArray) -> FloatArray:

@@ -166,7 +166,8 @@ class _Block:
         """Lengths in units of the smoothing, those of all instances in a row, class by class."""
         c = np.sqrt(np.einsum("...p,...p->...", away, away))
         c /= self._sigma
-        return c.reshape(*c.shape[:-2], -1).take(self._order, axis=-1)
+        ordered: FloatArray = c.reshape(*c.shape[:-2], -1).take(self._order, axis=-1)
+        return ordered
 
     def _log_odds(self, loss: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return log odds, weights and sums of weights, from losses that are overwritten."""
@@ -175,8 +176,9 @@ class _Block:
         np.subtract(least.take(self._segment_of, axis=-1), loss, out=loss)
         weights = np.exp(loss, out=loss)
         total = np.add.reduceat(weights, self._segments, axis=-1)
-        log_0, log_1 = np.split(np.log(total) - least, 2, axis=-1)
-        return log_0 - log_1, weights, total
+        log = np.log(total) - least
+        m = len(self.samples)
+        return log[..., :m] - log[..., m:], weights, total
 
 
 def log_worst_case_odds(

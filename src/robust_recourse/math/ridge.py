@@ -49,6 +49,9 @@ def ridge(
     share = (v / total)[:, :, None]
     x_mean, y_mean = (share * X).sum(axis=1), (share[:, :, 0] * y).sum(axis=1)
     centred = X - x_mean[:, None, :]
+    # A column that is constant but for rounding, of its mean too, would make the system singular.
+    rounding = float(np.finfo(float).eps) * X.shape[1]
+    centred[np.abs(centred) <= rounding * np.abs(X).max(axis=1, keepdims=True)] = 0.0
     weighted = (share * centred).swapaxes(1, 2)
     gram = weighted @ centred + alpha / total[:, :, None] * np.eye(X.shape[2])
     w: FloatArray = np.linalg.solve(gram, weighted @ (y - y_mean[:, None])[:, :, None])[:, :, 0]

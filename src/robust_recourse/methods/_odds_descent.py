@@ -33,7 +33,7 @@ SOLVERS: tuple[Solver, ...] = get_args(Solver)
 _ROUNDINGS = (0.3, 0.03, 0.003)  # of the kinks, in units of the smoothing
 _CLOSE = 1 / 30  # of a rounding: as near as that its descent must come, the next one goes on from there
 _EVALUATIONS, _POLISHING = 100, 10  # of the odds: in all, and after descents on rounded odds
-_TIPS = 64  # accepted samples tried as starts where the odds have kinks
+_TIPS = 48  # accepted samples tried as starts where the odds have kinks
 _TRIALS = 1024  # of them projected at once, for all people together
 _TINY = 1e-300
 

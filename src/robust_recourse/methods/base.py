@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from robust_recourse._typing import FloatArray
-from robust_recourse._validation import check_integer, check_real, check_seed
+from robust_recourse._validation import check_integer, check_jobs, check_real, check_seed
 from robust_recourse.actions import ActionSet
 from robust_recourse.math.limits import Limits
 from robust_recourse.models.predictor import Predictor
@@ -77,6 +77,7 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
         self
         """
         self.check_parameters()
+        check_jobs(self.n_jobs)
         if not isinstance(self.actions, ActionSet | None):
             raise TypeError(f"actions must be an ActionSet, got {type(self.actions).__name__}.")
         actions = self.actions or ActionSet()
@@ -124,6 +125,7 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "candidates_")
         self.check_parameters()
         self._check_unchanged()
+        check_jobs(self.n_jobs)
         check_integer(n_recourses, "n_recourses", minimum=1)
         deadline = None
         if time_limit is not None:

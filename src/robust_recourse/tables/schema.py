@@ -12,7 +12,7 @@ import pandas as pd
 from pandas.api import types
 
 from robust_recourse._typing import BoolArray, FloatArray
-from robust_recourse._validation import check_matrix
+from robust_recourse._validation import LARGEST, check_matrix
 from robust_recourse.tables.columns import Column, holds_numbers, learn_column, numbers_of
 from robust_recourse.tables.foreign import is_frame, native, to_pandas
 from robust_recourse.tables.table import MISSING, UNSEEN, Table
@@ -134,7 +134,7 @@ class Schema:
 
     def _read_array(self, X: Any, name: str) -> Table:
         frame = to_pandas(X)
-        values = check_matrix(frame, name, width=len(self.columns))
+        values = check_matrix(frame, name, width=len(self.columns), largest=LARGEST)
         given = frame if isinstance(frame, pd.DataFrame) else None
         return Table(self.columns, values, np.zeros(values.shape, dtype=bool), None, given, native(X), None)
 

@@ -12,9 +12,13 @@ from robust_recourse.paper.bench.runner import run
 from robust_recourse.paper.bench.spec import Setting, read_experiment
 from robust_recourse.paper.datasets import load
 
-pytestmark = pytest.mark.skipif(
-    "ROBUST_RECOURSE_DATA" not in os.environ, reason="needs ROBUST_RECOURSE_DATA, the folder with the published files"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        "ROBUST_RECOURSE_DATA" not in os.environ,
+        reason="needs ROBUST_RECOURSE_DATA, the folder with the published files",
+    ),
+]
 
 TEXT = """
 title = "All methods on real data"

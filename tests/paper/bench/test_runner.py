@@ -104,6 +104,7 @@ def test_what_finished_before_an_error_is_kept(small, tmp_path, monkeypatch):
     assert len(asked) == 5  # two, the one that failed, and the two that were left
 
 
+@pytest.mark.slow
 def test_a_killed_run_continues_where_it_stopped(small, tmp_path):
     code = (
         "import sys, time; from pathlib import Path\n"
@@ -131,6 +132,7 @@ def test_a_killed_run_continues_where_it_stopped(small, tmp_path):
     pd.testing.assert_frame_equal(without_times(table), without_times(run(small, tmp_path / "whole")))
 
 
+@pytest.mark.slow
 def test_two_processes_find_what_one_finds(small, tmp_path):
     one, two = (run(small, tmp_path / str(n), n_jobs=n, table_format="parquet") for n in (1, 2))
     pd.testing.assert_frame_equal(without_times(one), without_times(two))

@@ -95,6 +95,7 @@ def test_the_list_says_what_is_missing_damaged_or_there(cache, put, expect):  # 
     assert available().set_index("name").loc["german", "found"] == "missing"
 
 
+@pytest.mark.slow
 def test_importing_the_package_does_not_import_what_downloads():
     code = "import sys, robust_recourse.paper.datasets; print([m for m in ('pooch', 'requests') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
