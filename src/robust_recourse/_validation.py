@@ -18,7 +18,10 @@ def check_real(
     """Return `value` as a finite float of at least (`strict`: more than) `minimum` and at most `maximum`."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a real number, got {value!r}.")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError as error:
+        raise ValueError(f"{name} must be finite, got a number that is too large to calculate with.") from error
     if not math.isfinite(number):
         raise ValueError(f"{name} must be finite, got {number}.")
     if number < minimum or (strict and number == minimum):
