@@ -21,8 +21,9 @@ from robust_recourse.cli._options import (
     positive_number,
 )
 from robust_recourse.cli._printing import print_line, print_table
-from robust_recourse.cli._settings import METHODS, chosen
+from robust_recourse.cli._settings import chosen
 from robust_recourse.cli._tables import add_reading, need_table, read_people, read_training, write_table
+from robust_recourse.methods.registry import METHODS
 from robust_recourse.models.predictor import ModelError
 from robust_recourse.result import Recourses
 
