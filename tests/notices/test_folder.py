@@ -94,7 +94,7 @@ def steps(labels):
 
     def trace(frame, event, _):
         nonlocal count
-        count += event == "line" and frame.f_code is file_names.__code__
+        count += event == "line" and frame.f_code.co_filename == file_names.__code__.co_filename
         return trace
 
     before = sys.gettrace()

@@ -139,9 +139,17 @@ def test_pages_load_nothing_and_run_nothing(audience):
     assert shown.index("Content-Security-Policy") < shown.index("<title>") < shown.index("<style>")
 
 
+@pytest.mark.parametrize("audience", AUDIENCES)
+def test_titles_and_notes_change_no_direction(audience):
+    for notices in (BATCH, BATCH[2:3]):
+        shown = page(notices, title="T\u202e\x1b", note="N\u202e\x1b", audience=audience, when=date(2025, 1, 1))
+        assert "T\\u202e\\x1b" in shown
+        assert not set(shown) & set("\u202e\x1b")
+
+
 def test_what_a_template_is_not_given_is_an_error():
-    with pytest.raises(UndefinedError, match="title"):
-        render("notices.html")
+    with pytest.raises(UndefinedError, match="lead"):
+        render("report.html", title="T", sections=[], contents=False, footer="")
 
 
 @settings(deadline=None, max_examples=200)
