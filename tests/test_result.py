@@ -440,6 +440,18 @@ def test_to_html_files_writes_a_file_for_each_person(tmp_path):
     assert [link["href"] for link in links] == [path.name for path in paths]
 
 
+def test_to_html_files_replaces_its_own_files_only(found, tmp_path):
+    (tmp_path / "index.html").write_text("mine", "utf-8")
+    with pytest.raises(FileExistsError, match="no earlier run wrote it"):
+        found.to_html_files(tmp_path)
+    with pytest.raises(TypeError, match="overwrite must be True or False"):
+        found.to_html_files(tmp_path, overwrite="yes")
+    assert [path.name for path in tmp_path.iterdir()] == ["index.html"]
+    paths = found.to_html_files(tmp_path, overwrite=True)
+    assert paths == found.to_html_files(tmp_path)
+    assert all(path.is_file() for path in paths)
+
+
 def test_file_names_with_numbers_at_the_end_do_not_collide(tmp_path):
     before = pd.DataFrame({"n": np.zeros(4)}, index=["a", "a-2", "a", "a"])
     found = recourses(before, before + 1.0, ["number"], np.ones((4, 1)), [Status.OK] * 4)

@@ -91,6 +91,15 @@ def test_the_arguments_are_plain_and_copied():
         ({"bounds": [(0, 1)]}, "bounds must be a dictionary from columns to values"),
         ({"step": 50}, "step must be a dictionary from columns to values, got 50"),
         ({"rules": [3]}, "rules must be texts, got 3"),
+        ({"immutable": 5}, "immutable must be a list of columns, got 5"),
+        ({"increase": None}, "increase must be a list of columns, got None"),
+        ({"rules": 5}, "rules must be a list of rules, got 5"),
+        ({"ordered": {"a": 5}}, r"ordered\['a'\] must be a list of values, got 5"),
+        ({"immutable": [["a"]]}, r"immutable must name columns, got \['a'\]"),
+        ({"immutable": [("a", ["b"])]}, "immutable must name columns"),
+        ({"decrease": [None]}, "decrease must name columns, got None; a name is a text or a number"),
+        ({"bounds": {float("nan"): (0, 1)}}, "bounds must name columns, got nan"),
+        ({"step": {pd.NA: 1}}, "step must name columns, got <NA>"),
     ],
 )
 def test_arguments_of_the_wrong_form_are_refused(rules, match):
@@ -123,6 +132,15 @@ def test_sets_are_equal_if_they_allow_the_same():
     for name, value in everything.items():
         assert ActionSet(**{name: value}) != ActionSet()
     assert ActionSet() != "ActionSet()"
+    assert ActionSet(weights={"a": 1}) == ActionSet()
+    assert ActionSet(bounds={"a": (2, 1)}) != ActionSet(bounds={"a": (1, 2)})
+
+
+@pytest.mark.parametrize("rules", [{"bounds": {0: (0, 10**400)}}, {"step": {0: 10**400}}, {"weights": {0: 10**400}}])
+def test_numbers_that_are_too_large_are_named(rules):
+    (word,) = rules
+    with pytest.raises(ValueError, match=rf"actions\.{word}\[0\].* must be finite, got a number that is too large"):
+        ActionSet(**rules).limits(1)
 
 
 def test_the_columns_are_learnt_from_frames_of_polars():

@@ -250,3 +250,10 @@ def test_rounding_errors_do_not_cost_a_step(rounding, own):
     assert any(value / unit * unit != value for value in values)
     for value in values:
         assert settle(allowed, value / unit * unit, own, rounding) == value
+
+
+def test_rules_between_columns_that_never_change_are_left_out():
+    frame = pd.DataFrame({"used": [1.5, 5.0], "limit": [2.5, 9.0], "constant": [3.0, 3.0]})
+    rules = ["used <= limit", "used <= constant", "limit <= 9"]
+    actions = ActionSet(frame, immutable=["used"], rules=rules)
+    assert [rule.text for rule in actions.resolve(actions.schema).rules] == ["used <= limit", "limit <= 9"]

@@ -116,6 +116,8 @@ def test_names_are_those_of_pandas():
         ("credit amount <= 1", "go between backticks"),
         ("2a <= b", "is no inequality"),
         ("a <= 0x10", "is no inequality"),
+        (" + ".join(["a"] * 1000) + " <= 1", r"a \+ a \+ \.\.\.': it is too long: a rule may have 200 signs"),
+        ("-" * 300 + "a <= 1", "it is too long"),
         ("a <= 1j", "is no inequality"),
         ("a <= \0", "is no inequality"),
         ("a <= " + "(" * 5000 + "b" + ")" * 5000, "is no inequality"),
@@ -145,3 +147,12 @@ def test_rules_are_equal_if_their_texts_are_and_survive_pickling():
     assert copy == rule
     assert str(copy) == "a <= b"
     assert not copy.holds({"a": [2.0], "b": [1.0]})[0]
+
+
+def test_a_long_rule_is_judged_however_deep_in_a_program():
+    rule = Rule(" + ".join(["a"] * 201) + " <= 202")
+
+    def deep(level):
+        return deep(level - 1) if level else rule.holds({"a": [1.0, 1.1]}).tolist()
+
+    assert deep(500) == [True, False]

@@ -83,10 +83,10 @@ def test_a_set_with_training_rows_lists_every_column_with_comments(tmp_path):
     tables = tomllib.loads(text)["columns"]
     assert list(tables) == list(FRAME.columns)
     assert tables["car"] == {}
-    assert "[columns.amount]  # number from 250 to 18,424 in steps of 50; a unit of cost is " in text
-    assert "[columns.sex]  # category: 'f', 'm'\nimmutable = true\n" in text
-    assert "[columns.car]  # ordered: False < True\n" in text
-    assert "[columns.constant]  # never changes: it has the same value" in text
+    assert "[columns.amount] # number from 250 to 18,424 in steps of 50; a unit of cost is " in text
+    assert "[columns.sex] # category: 'f', 'm'\nimmutable = true\n" in text
+    assert "[columns.car] # ordered: False < True\n" in text
+    assert "[columns.constant] # never changes: it has the same value" in text
 
 
 NAMES = st.one_of(
@@ -210,6 +210,8 @@ def test_what_cannot_be_written_is_refused(actions, error, match):
         ("[positions.a]\nmin = 3", r"\[positions.a\]: positions are whole numbers, got 'a'"),
         ("[columns.a\nmin = 3", "this is no TOML file: .*line 1"),
         ("[columns.a]\n[columns.a]", "this is no TOML file"),
+        ("rules = " + 5000 * "[" + 5000 * "]", "its values are nested too deeply"),
+        ("[columns.a]\nmin = 1" + 400 * "0", r"bounds\['a'\]\[0\] must be finite, got a number that is too large"),
     ],
 )
 def test_mistakes_are_named_with_the_file(tmp_path, text, match):
@@ -244,7 +246,7 @@ def test_a_starting_file_restricts_nothing_and_lists_every_column(tmp_path):
     text = starting_toml(FRAME)
     assert list(tomllib.loads(text)["columns"]) == list(FRAME.columns)
     assert ActionSet.from_toml(write(tmp_path, text), FRAME) == ActionSet()
-    assert "[columns.amount]  # number from 250 to 18,424 in steps of 1; a unit of cost is" in text
+    assert "[columns.amount] # number from 250 to 18,424 in steps of 1; a unit of cost is" in text
 
 
 def suggestions(text):

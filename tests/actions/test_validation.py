@@ -113,7 +113,7 @@ def test_wrong_types_are_refused(rules, match):
 def test_what_makes_sense_is_accepted(rules):
     actions = ActionSet(FRAME, **rules)
     assert actions.schema is actions.schema_for(FRAME.iloc[:1])
-    actions.validate(actions.schema)
+    actions.resolve(actions.schema)
 
 
 def test_whole_numbers_that_are_0_or_1_are_numbers_when_they_are_used_so():
@@ -145,7 +145,8 @@ def test_bounds_do_not_round_a_column_of_fractions():
         ({"rules": ["x0 <= x2"]}, "names column 'x2', which is not there. The columns are x0 to x1"),
         ({"rules": ["a <= x1"]}, "names column 'a', which is not there"),
         ({"immutable": [2]}, "names column 2, which is not there. The columns are 0 to 1"),
-        ({"increase": [1], "decrease": [-1]}, "column -1 is in both increase and decrease"),
+        ({"bounds": {1: (0, 1), -1: (0, 2)}}, "bounds names column 1 twice, also as -1"),
+        ({"increase": [1], "decrease": [-1]}, "column 1 is in both increase and decrease"),
     ],
 )
 def test_arrays_are_continuous(rules, match):
@@ -153,7 +154,7 @@ def test_arrays_are_continuous(rules, match):
     with pytest.raises(ValueError, match=match):
         ActionSet(X, **rules)
     with pytest.raises(ValueError, match=match):
-        ActionSet(**rules).validate(Schema.of_array(2))
+        ActionSet(**rules).resolve(Schema.of_array(2))
 
 
 def test_an_array_may_be_restricted_by_position():
@@ -163,8 +164,8 @@ def test_an_array_may_be_restricted_by_position():
 
 def test_a_schema_that_does_not_know_the_steps_is_refused():
     with pytest.raises(ValueError, match="its kind was learnt without it"):
-        ActionSet(step={"amount": 50}).validate(Schema.learn(FRAME))
+        ActionSet(step={"amount": 50}).resolve(Schema.learn(FRAME))
     with pytest.raises(ValueError, match="its kind was learnt without it"):
-        ActionSet(ordered={"amount": [250, 900, 4000]}).validate(Schema.learn(FRAME))
+        ActionSet(ordered={"amount": [250, 900, 4000]}).resolve(Schema.learn(FRAME))
     with pytest.raises(ValueError, match="its kind was learnt without it"):
-        ActionSet(integer=["rate"]).validate(Schema.learn(FRAME))
+        ActionSet(integer=["rate"]).resolve(Schema.learn(FRAME))

@@ -3,18 +3,20 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from datetime import date
+from importlib.resources import files
 
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from jinja2 import UndefinedError
 
 from robust_recourse.notices._histogram import edges, histogram
-from robust_recourse.notices._markup import element, table
-from robust_recourse.notices._style import STYLE
-from robust_recourse.notices.analyst import analyst
 from robust_recourse.notices.notice import Change, Notice, by_person
-from robust_recourse.notices.page import page
+from robust_recourse.notices.page import AUDIENCES, page
+from robust_recourse.notices.rendering import render
+
+STYLE = files("robust_recourse.notices").joinpath("templates/style.css").read_text("utf-8")
 
 
 def notice(person, *, rank=1, status="ok", cost=1.0, column="a", valid=True, reason="Why."):
@@ -40,9 +42,13 @@ def none(person, status, reason="Why."):
     return notice(person, status=status, cost=np.nan, valid=False, reason=reason)
 
 
+def analyst(notices):
+    return page(notices, title="T", audience="analyst", when=date(2025, 1, 1))
+
+
 def cells(markup, caption):
     """Return the rows of a table as text."""
-    whole = next(part for part in re.findall(r"<table.*?</table>", markup) if caption in part)
+    whole = next(part for part in re.findall(r"<table.*?</table>", markup, flags=re.DOTALL) if caption in part)
     rows = re.findall(r"<tr>(.*?)</tr>", whole)
     return [[re.sub("<.*?>", "", cell) for cell in re.findall(r"<t[hd].*?</t[hd]>", row)] for row in rows]
 
@@ -59,7 +65,7 @@ BATCH = [
 
 
 def test_summary_counts_people_not_recourses():
-    summary = "".join(analyst(BATCH))
+    summary = analyst(BATCH)
     assert cells(summary, "How the searches ended")[1:] == [
         ["ok", "2", "33.3%", "2"],
         ["out of time", "2", "33.3%", "0"],
@@ -77,12 +83,12 @@ def test_summary_counts_people_not_recourses():
 
 
 def test_summary_of_costs_is_of_the_cheapest():
-    summary = "".join(analyst(BATCH))
+    summary = analyst(BATCH)
     assert cells(summary, "over 2 rows")[1] == ["Cost", "1", "1.25", "1.5", "1.75", "2"]
 
 
 def test_summary_says_what_changes_and_why_not():
-    summary = "".join(analyst(BATCH))
+    summary = analyst(BATCH)
     assert cells(summary, "accepted recourses change")[1:] == [
         ["a", "2", "66.7%", "2", "0", "0", "1.5"],
         ["b", "1", "33.3%", "1", "0", "0", "3"],
@@ -94,16 +100,16 @@ def test_summary_says_what_changes_and_why_not():
 
 
 def test_many_rows_with_the_same_reason_are_not_all_named():
-    summary = "".join(analyst([none(i, "out of time") for i in range(1203)]))
+    summary = analyst([none(i, "out of time") for i in range(1203)])
     assert cells(summary, "Why rows")[1][3] == "row 0, row 1, row 2, row 3, row 4 and 1,198 more"
 
 
 def test_all_rows_are_listed():
-    rows = cells("".join(analyst(BATCH)), "Every recourse")
+    rows = cells(analyst(BATCH), "Every recourse")
     assert rows[0][1] == "Option"
     assert rows[2] == ["row 0", "2", "accepted", "ok", "1", "3", "0.5"]
     assert rows[5][2:6] == ["refused", "out of time", "\N{EN DASH}", "\N{EN DASH}"]
-    assert "Option" not in cells("".join(analyst(BATCH[2:])), "Every recourse")[0]
+    assert "Option" not in cells(analyst(BATCH[2:]), "Every recourse")[0]
 
 
 def test_page_tells_options_that_are_accepted_only():
@@ -124,9 +130,26 @@ def test_by_person_keeps_people_together():
     assert [len(group) for group in by_person(BATCH)] == [2, 1, 1, 1, 1, 1]
 
 
-def test_elements_escape_all_text():
-    assert element("a", "<b>", href='"x"') == '<a href="&quot;x&quot;">&lt;b&gt;</a>'
-    assert "<td>&lt;i&gt;</td>" in table("c", ["h", "k"], [["r", "<i>"]])
+@pytest.mark.parametrize("audience", AUDIENCES)
+def test_pages_load_nothing_and_run_nothing(audience):
+    shown = page(BATCH, title="T", audience=audience, when=date(2025, 1, 1))
+    assert re.findall(r'<meta http-equiv="Content-Security-Policy" content="(.*?)">', shown) == [
+        "default-src 'none'; style-src 'unsafe-inline'"
+    ]
+    assert shown.index("Content-Security-Policy") < shown.index("<title>") < shown.index("<style>")
+
+
+@pytest.mark.parametrize("audience", AUDIENCES)
+def test_titles_and_notes_change_no_direction(audience):
+    for notices in (BATCH, BATCH[2:3]):
+        shown = page(notices, title="T\u202e\x1b", note="N\u202e\x1b", audience=audience, when=date(2025, 1, 1))
+        assert "T\\u202e\\x1b" in shown
+        assert not set(shown) & set("\u202e\x1b")
+
+
+def test_what_a_template_is_not_given_is_an_error():
+    with pytest.raises(UndefinedError, match="lead"):
+        render("report.html", title="T", sections=[], contents=False, footer="")
 
 
 @settings(deadline=None, max_examples=200)
@@ -141,22 +164,25 @@ def test_bins_hold_all_numbers(numbers):
 
 
 def test_histogram_tells_its_numbers():
-    shown = histogram(np.array([0.1, 0.2, 0.3, 0.4, 1.0, 1.0]))
-    heights = [float(height) for height in re.findall(r'<rect[^>]* height="([\d.]+)"', shown)]
-    told = [int(count) for count in re.findall(r": (\d+)(?=, |\.\")", shown)]
+    shown = analyst([notice(i, cost=cost) for i, cost in enumerate([0.1, 0.2, 0.3, 0.4, 1.0, 1.0])])
+    (drawing,) = re.findall("<svg.*?</svg>", shown, flags=re.DOTALL)
+    heights = [float(height) for height in re.findall(r'<rect[^>]* height="([\d.]+)"', drawing)]
+    told = [int(count) for count in re.findall(r": (\d+)(?=, |\.\")", drawing)]
     assert sum(told) == 6
+    assert re.findall("<text[^>]*>(.*?)</text>", drawing)[:2] == ["1", "1"]
     np.testing.assert_allclose(np.array(heights) / max(heights), np.array(told) / max(told), atol=1e-3)
 
 
 def test_histogram_of_costs_that_are_close_together():
-    shown = histogram(1000.0 + np.arange(6) / 10.0)
-    labels = re.findall(r"<text[^>]*>(1,000[.\d]*)</text>", shown)
+    labels = [mark for _, mark in histogram(1000.0 + np.arange(6) / 10.0).marks]
+    assert all(label.startswith("1,000") for label in labels)
     assert len(labels) == len(set(labels)) > 3
 
 
 @pytest.mark.parametrize("numbers", [[1.0], [1.0] * 50, [1.0, 2.0, 3.0, 4.0]])
 def test_few_costs_are_not_drawn(numbers):
-    assert histogram(np.array(numbers)) == ""
+    assert histogram(np.array(numbers)) is None
+    assert "<svg" not in analyst([notice(i, cost=cost) for i, cost in enumerate(numbers)])
 
 
 def _luminance(colour):

@@ -338,7 +338,7 @@ def test_dependencies_are_not_pinned():
     for dependency in every:
         assert re.fullmatch(r"[\w-]+(\[[\w,-]+\])?(>=[\d.]+)?(; .*)?", dependency), dependency
     core = {re.match(r"[\w-]+", dependency).group() for dependency in project["dependencies"]}
-    assert core <= {"numpy", "scipy", "scikit-learn", "pandas", "joblib", "rich", "platformdirs"}
+    assert core <= {"numpy", "scipy", "scikit-learn", "pandas", "joblib", "rich", "platformdirs", "jinja2", "tomlkit"}
 
 
 def test_costs_can_be_compared_across_columns_and_units(bank):

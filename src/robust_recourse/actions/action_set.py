@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -14,17 +12,11 @@ from pandas.api.types import is_integer_dtype
 
 from robust_recourse.actions import toml, wording
 from robust_recourse.actions.checking import Violation, violations
-from robust_recourse.actions.moves import Moves, moves_of
+from robust_recourse.actions.column_rule import ColumnRule, checked_rules, gathered_rules
+from robust_recourse.actions.moves import Moves, limits_of, moves_of
 from robust_recourse.actions.names import Names
 from robust_recourse.actions.rules import Rule
-from robust_recourse.actions.validation import (
-    check_bounds,
-    check_schema,
-    check_training,
-    check_values,
-    check_weight,
-    names_of,
-)
+from robust_recourse.actions.validation import check_schema, check_training
 from robust_recourse.math.limits import Limits
 from robust_recourse.tables import Schema, to_pandas
 
@@ -138,7 +130,7 @@ class ActionSet:
         self.ordered = _lists(ordered, "ordered")
         self.weights = _mapping(weights, "weights")
         self.max_changes = max_changes
-        self.rules = [Rule(rule).text for rule in _columns(rules, "rules", "rules")]
+        self.rules = [Rule(rule).text for rule in _listed(rules, "rules", "rules")]
         self.schema: Schema | None = None
         if X_train is not None:
             self.schema = self.schema_for(X_train, "X_train")
@@ -162,14 +154,13 @@ class ActionSet:
         settings = toml.read(path)
         try:
             actions = cls(X_train, **settings)
-            check_values(actions)
+            checked_rules(actions)
         except (TypeError, ValueError) as error:
             raise ValueError(f"{os.fspath(path)}: {error}") from error
         return actions
 
     def to_toml(self) -> str:
         """Return the action set as text of a TOML file, with comments that explain it."""
-        check_values(self)
         return toml.write(self)
 
     def schema_for(self, X: Any, name: str = "X") -> Schema:
@@ -192,15 +183,12 @@ class ActionSet:
         """
         if self.schema is not None:
             return self.schema
-        check_values(self)
+        checked_rules(self)
         frame = to_pandas(X)
         integer = set(self.integer)
         if isinstance(frame, pd.DataFrame) and frame.columns.is_unique:
             names = Names(list(frame.columns))
-            for rule in ("bounds", "integer", "step", "categories", "ordered"):
-                for column in getattr(self, rule):
-                    names.find(column, rule)
-            check_training(self, frame)
+            check_training(checked_rules(self, names), frame)
             in_rules = {names.all[names.find_in_rule(c, text)] for text in self.rules for c in Rule(text).columns}
             numeric = {*self.bounds, *in_rules}
             integer |= {c for c, dtype in frame.dtypes.items() if c in numeric and is_integer_dtype(dtype)}
@@ -213,18 +201,8 @@ class ActionSet:
             ordered=self.ordered,
             bounded=self.bounds,
         )
-        self.validate(schema)
-        return schema
-
-    def validate(self, schema: Schema) -> None:
-        """Check the action set against the columns of a table.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If a column is not there, rules contradict each other, or do not fit what a column holds.
-        """
         check_schema(self, schema)
+        return schema
 
     def check(self, before: Any, after: Any) -> list[Violation]:
         """List everything that a change breaks, of a table before and after it.
@@ -239,7 +217,10 @@ class ActionSet:
         -------
         list of Violation
             In the order of the rows of `after`; empty if everything holds. Numbers are compared without a tolerance.
-            A row of `after` without any value says that there is no recourse, and breaks nothing.
+            Only a change breaks something: a row that stays as it is breaks nothing, nor does a value that is left
+            alone, be it out of bounds or not. Rules must hold in every row in which something changes, unless they
+            are between columns that never may. A row of `after` without any value says that there is no recourse, and
+            breaks nothing.
         """
         return violations(self, before, after)
 
@@ -267,12 +248,9 @@ class ActionSet:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def _comparable(self) -> dict[str, Any]:
-        settings = {name: value for name, value in vars(self).items() if name != "schema"}
-        for rule in ("immutable", "increase", "decrease", "integer"):
-            settings[rule] = set(settings[rule])
-        settings["bounds"] = {column: _open(pair) for column, pair in self.bounds.items()}
-        return settings
+    def _comparable(self) -> tuple[Any, ...]:
+        said = {rule.column: rule for rule in gathered_rules(self) if rule != ColumnRule(rule.column)}
+        return said, self.max_changes, self.rules
 
     def limits(self, columns: int | Sequence[Column]) -> Limits:
         """Turn directions, bounds and weights into arrays for a table with these columns (names, or how many).
@@ -282,30 +260,7 @@ class ActionSet:
         ValueError
             If a rule names a column that is not there, or rules contradict each other.
         """
-        names = Names(columns)
-        p = len(names)
-        rises, falls = np.ones(p, dtype=bool), np.ones(p, dtype=bool)
-        for column in self.increase:
-            falls[names.find(column, "increase")] = False
-        for column in self.decrease:
-            position = names.find(column, "decrease")
-            if not falls[position]:
-                raise ValueError(
-                    f"actions: column {column!r} is in both increase and decrease. "
-                    "Put it in immutable if it may not change."
-                )
-            rises[position] = False
-        for column in self.immutable:
-            position = names.find(column, "immutable")
-            rises[position] = falls[position] = False
-        lower, upper, weights = np.full(p, -np.inf), np.full(p, np.inf), np.ones(p)
-        for column, pair in self.bounds.items():
-            position = names.find(column, "bounds")
-            lower[position], upper[position] = check_bounds(column, pair)
-        for column, weight in self.weights.items():
-            price = check_weight(column, weight)
-            weights[names.find(column, "weights")] = price
-        return Limits(lower, upper, rises, falls, weights)
+        return limits_of(checked_rules(self, Names(columns)))
 
     def resolve(self, schema: Schema) -> Moves:
         """Say what may change in a table with these columns, as the search for recourses sees it.
@@ -313,35 +268,48 @@ class ActionSet:
         Raises
         ------
         ValueError, TypeError
-            As :meth:`validate` does.
+            If a column is not there, rules contradict each other, or do not fit what a column holds.
         """
-        self.validate(schema)
-        limits = self.limits(len(schema.columns) if schema.names is None else list(schema.names))
-        moves = moves_of(limits, schema, self.categories)
-        names, changing = names_of(schema), moves.rises | moves.falls
-        rules = [Rule(text) for text in self.rules]
-        # Nobody can do anything about a rule between columns that never change.
-        kept = [rule for rule in rules if any(changing[names.find_in_rule(name, rule.text)] for name in rule.columns)]
-        return replace(moves, max_changes=self.max_changes, rules=tuple(kept))
+        return moves_of(self, schema)
 
 
-def _columns(columns: Iterable[Column], rule: str, what: str = "columns") -> list[Any]:
-    if isinstance(columns, str):
-        raise TypeError(f"actions.{rule} must be a list of {what}, got the text {columns!r}; write [{columns!r}].")
-    return list(columns)
+def _listed(values: Any, word: str, what: str = "columns") -> list[Any]:
+    if isinstance(values, str):
+        raise TypeError(f"actions.{word} must be a list of {what}, got the text {values!r}; write [{values!r}].")
+    if not isinstance(values, Iterable):
+        raise TypeError(f"actions.{word} must be a list of {what}, got {values!r}.")
+    return list(values)
 
 
-def _open(pair: Any) -> Any:
-    low, high = pair
-    return -math.inf if low is None else low, math.inf if high is None else high
+def _columns(columns: Any, word: str) -> list[Any]:
+    listed = _listed(columns, word)
+    for column in listed:
+        _check_name(column, word)
+    return listed
 
 
-def _mapping(mapping: Mapping[Column, Any] | None, rule: str) -> dict[Column, Any]:
-    if mapping is not None and not isinstance(mapping, Mapping):
-        raise TypeError(f"actions.{rule} must be a dictionary from columns to values, got {mapping!r}.")
-    return dict(mapping or {})
+def _mapping(mapping: Any, word: str) -> dict[Column, Any]:
+    if mapping is None:
+        return {}
+    if not isinstance(mapping, Mapping):
+        raise TypeError(f"actions.{word} must be a dictionary from columns to values, got {mapping!r}.")
+    for column in mapping:
+        _check_name(column, word)
+    return dict(mapping)
 
 
-def _lists(mapping: Mapping[Column, Iterable[Any]] | None, rule: str) -> dict[Column, list[Any]]:
-    given = _mapping(mapping, rule)
-    return {column: _columns(values, f"{rule}[{column!r}]", "values") for column, values in given.items()}
+def _lists(mapping: Any, word: str) -> dict[Column, list[Any]]:
+    given = _mapping(mapping, word)
+    return {column: _listed(values, f"{word}[{column!r}]", "values") for column, values in given.items()}
+
+
+def _check_name(column: Any, word: str) -> None:
+    if isinstance(column, bool | np.bool_):
+        raise TypeError(f"actions.{word} must name columns, got {column}; give column numbers, not a mask.")
+    try:
+        hash(column)
+        named = not (pd.api.types.is_scalar(column) and pd.isna(column))
+    except TypeError:
+        named = False
+    if not named:
+        raise TypeError(f"actions.{word} must name columns, got {column!r}; a name is a text or a number.")

@@ -1,6 +1,6 @@
 """What a change breaks, found in the plainest way: row by row, cell by cell, on the tables as they are.
 
-Nothing here is shared with the search for recourses, so that the one can judge the other.
+Only the words of an action set are shared with the search for recourses, so that the one can judge the other.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from robust_recourse.actions.column_rule import ColumnRule, checked_rules
 from robust_recourse.actions.names import Names
 from robust_recourse.actions.pairing import paired
 from robust_recourse.actions.rules import Rule
-from robust_recourse.actions.validation import check_bounds, check_schema, check_values
-from robust_recourse.tables import Schema
+from robust_recourse.actions.validation import check_schema
+from robust_recourse.tables import Column
 
 if TYPE_CHECKING:
     from robust_recourse.actions.action_set import ActionSet
@@ -54,25 +55,52 @@ class Violation:
         return self.message
 
 
-@dataclass(frozen=True)
 class _Cells:
-    """A column before and after a change, as plain values of Python, and what is allowed."""
+    """A column before and after a change, as plain values of Python, and what is allowed.
 
-    name: Hashable
-    label: str
-    old: list[Any]
-    new: list[Any]
-    lost: list[bool]  # whether the cells of `old` are missing
-    gone: list[bool]  # whether those of `new` are
-    precision: type[Any]
-    number: bool
-    frozen: str | None
-    way: str | None
-    low: float
-    high: float
-    steps: tuple[tuple[str, float], ...]
-    allowed: tuple[tuple[str, list[Any]], ...]
-    order: list[Any] | None
+    What is learnt from training rows counts if there were any.
+    """
+
+    def __init__(
+        self, rule: ColumnRule, learnt: Column | None, names: Names, before: pd.Series, after: pd.Series
+    ) -> None:
+        self.name, self.way = rule.column, rule.way
+        self.label = f"column {rule.column}" if names.of_array else str(rule.column)
+        self.old, self.new = _plain(before), _plain(after)
+        self.lost, self.gone = before.isna().tolist(), after.isna().tolist()  # whether cells are missing
+        self.precision = np.float32 if after.dtype in ("float32", "Float32") else np.float64
+        self.low, self.high = rule.low, rule.high
+        self.frozen = "it never may" if rule.immutable else ""
+        steps = {"integer": 1.0} if rule.integer else {}
+        if rule.step is not None:
+            steps["step"] = float(rule.step)
+        allowed = {"categories": rule.categories, "ordered": rule.ordered}
+        self.allowed = {word: values for word, values in allowed.items() if values is not None}
+        self.order, numeric = rule.ordered, self._numeric(before)
+        if learnt is None:
+            if self.order is None and isinstance(before.dtype, pd.CategoricalDtype) and before.dtype.ordered:
+                self.order = before.dtype.categories.tolist()
+            self.number = numeric and rule.categories is None and self.order is None
+        else:
+            self.order = list(learnt.values) if learnt.kind == "ordered" else None
+            self.number = learnt.kind == "number" or (learnt.kind == "fixed" and numeric)
+            if learnt.kind == "fixed":
+                self.frozen = self.frozen or f"it never may: {learnt.why}"
+            if learnt.kind == "number" and learnt.step and not steps:
+                steps["integer" if learnt.step == 1 else "step"] = learnt.step
+            if learnt.categorical and not self.allowed:
+                self.allowed = {"ordered" if learnt.kind == "ordered" else "categories": list(learnt.values)}
+        self.steps = steps
+        if self.way and self.order is None and not numeric and not (learnt is not None and learnt.kind == "fixed"):
+            raise ValueError(
+                f"actions.{self.way} names column {self.name!r}, whose values have no order. Give it in ordered."
+            )
+        if rule.bounds != (None, None) and not self.number:
+            raise ValueError(f"actions.bounds names column {self.name!r}, which does not hold numbers.")
+
+    def _numeric(self, before: pd.Series) -> bool:
+        cells = zip(self.old, self.lost, strict=True)
+        return not isinstance(before.dtype, pd.CategoricalDtype) and all(gap or isinstance(c, Real) for c, gap in cells)
 
     def changed(self, row: int) -> bool:
         if self.lost[row] or self.gone[row]:
@@ -80,32 +108,30 @@ class _Cells:
         return bool(self.old[row] != self.new[row])
 
     def broken(self, row: int) -> Iterator[tuple[str, str]]:
-        """Yield the rules that a cell breaks, each with the end of a sentence that begins with the column."""
-        old, new, changed = self.old[row], self.new[row], self.changed(row)
+        """Yield what a changed cell breaks, each with the end of a sentence that begins with the column."""
+        if not self.changed(row):
+            return
+        old, new = self.old[row], self.new[row]
         if self.lost[row] or self.gone[row]:
-            if changed and self.frozen:
+            if self.frozen:
                 yield "immutable", f"changed, but {self.frozen}."
-            if changed:
-                yield "missing", f"became {new!r}, but it was missing." if self.lost[row] else "became missing."
+            yield "missing", f"became {new!r}, but it was missing." if self.lost[row] else "became missing."
             return
         moved = f"changed from {old!r} to {new!r}"
-        if changed and self.frozen:
+        if self.frozen:
             yield "immutable", f"{moved}, but {self.frozen}."
         if self.number and not _finite(new):
-            if changed:
-                yield "type", f"{moved}, which is no finite number."
+            yield "type", f"{moved}, which is no finite number."
             return
-        if self.number and (changed or not self.frozen) and not self.low <= new <= self.high:
+        if self.number and not self.low <= new <= self.high:
             side = f"below {self.low:.15g}" if new < self.low else f"above {self.high:.15g}"
-            yield "bounds", f"is {new!r}, which is {side}."
-        if not changed:
-            return
-        for rule, step in self.steps:
+            yield "bounds", f"{moved}, which is {side}."
+        for word, step in self.steps.items():
             if not _on_grid(new, step, self.precision):
-                yield rule, f"{moved}, which is no {'whole number' if step == 1 else f'multiple of {step:.15g}'}."
-        for rule, values in self.allowed:
+                yield word, f"{moved}, which is no {'whole number' if step == 1 else f'multiple of {step:.15g}'}."
+        for word, values in self.allowed.items():
             if new not in values:
-                yield rule, f"{moved}, which is not one of {', '.join(map(repr, values))}."
+                yield word, f"{moved}, which is not one of {', '.join(map(repr, values))}."
         if self.way and not self._in_direction(old, new):
             yield self.way, f"{moved}, but it may only go {'up' if self.way == 'increase' else 'down'}."
 
@@ -120,26 +146,25 @@ class _Cells:
 def violations(actions: ActionSet, before: Any, after: Any) -> list[Violation]:
     """List everything that a change breaks, see :meth:`robust_recourse.ActionSet.check`."""
     schema = actions.schema
-    check_values(actions)
-    if schema is not None:
-        check_schema(actions, schema)
     old, new, names = paired(schema, before, after)
-    table = [_cells(actions, schema, names, place, old, new) for place in range(len(names))]
-    rules = [_Inequality(text, names, table) for text in actions.rules]
+    rules = checked_rules(actions, names) if schema is None else check_schema(actions, schema)
+    learnt = [None] * len(rules) if schema is None else schema.columns
+    table = [_Cells(rules[k], learnt[k], names, old.iloc[:, k], new.iloc[:, k]) for k in range(len(names))]
+    inequalities = [_Inequality(text, names, table) for text in actions.rules]
     found = []
     for row, label in enumerate(new.index.tolist()):
-        if all(column.gone[row] for column in table):
+        changed = [column.label for column in table if column.changed(row)]
+        if not changed or all(column.gone[row] for column in table):
             continue
         for column in table:
-            for rule, text in column.broken(row):
-                found.append(Violation(label, column.name, rule, f"Row {label}: {column.label} {text}"))
-        changed = [column.label for column in table if column.changed(row)]
+            for word, text in column.broken(row):
+                found.append(Violation(label, column.name, word, f"Row {label}: {column.label} {text}"))
         if actions.max_changes is not None and len(changed) > actions.max_changes:
             text = f"{len(changed)} columns changed, but at most {actions.max_changes} may: {', '.join(changed)}."
             found.append(Violation(label, None, "max_changes", f"Row {label}: {text}"))
         found += [
             Violation(label, None, rule.text, f"Row {label}: {rule.sentence(row)}")
-            for rule in rules
+            for rule in inequalities
             if rule.broken(row)
         ]
     return found
@@ -168,74 +193,6 @@ class _Inequality:
     def sentence(self, row: int) -> str:
         values = ", ".join(f"{column.label} = {column.new[row]!r}" for column in self._columns.values())
         return f"{self.text} does not hold: {values}."
-
-
-def _cells(
-    actions: ActionSet, schema: Schema | None, names: Names, place: int, before: pd.DataFrame, after: pd.DataFrame
-) -> _Cells:
-    """Collect what is said about a column; what is learnt from training rows counts if there were any."""
-    learnt = None if schema is None else schema.columns[place]
-
-    def said(rule: str) -> Any:
-        return next((column for column in getattr(actions, rule) if names.find(column, rule) == place), _NOT_SAID)
-
-    def value(rule: str) -> Any:
-        column = said(rule)
-        return None if column is _NOT_SAID else getattr(actions, rule)[column]
-
-    name, old, new = names.all[place], before.iloc[:, place], after.iloc[:, place]
-    values, gaps = _plain(old), old.isna().tolist()
-    categories, ordered = value("categories"), value("ordered")
-    order: list[Any] | None = ordered
-    if learnt is not None:
-        order = list(learnt.values) if learnt.kind == "ordered" else None
-    elif order is None and isinstance(old.dtype, pd.CategoricalDtype) and old.dtype.ordered:
-        order = old.dtype.categories.tolist()
-    numeric = all(isinstance(cell, Real) for cell, gap in zip(values, gaps, strict=True) if not gap)
-    numeric = numeric and not isinstance(old.dtype, pd.CategoricalDtype)
-    number = numeric and categories is None and order is None
-    if learnt is not None:
-        number = learnt.kind == "number" or (learnt.kind == "fixed" and numeric)
-    way = next((rule for rule in ("increase", "decrease") if said(rule) is not _NOT_SAID), None)
-    if way and order is None and not numeric and not (learnt is not None and learnt.kind == "fixed"):
-        raise ValueError(f"actions.{way} names column {name!r}, whose values have no order. Give it in ordered.")
-    bounds = value("bounds")
-    low, high = (-math.inf, math.inf) if bounds is None else check_bounds(name, bounds).tolist()
-    if bounds is not None and not number:
-        raise ValueError(f"actions.bounds names column {name!r}, which does not hold numbers.")
-    steps: dict[str, float] = {}
-    if said("integer") is not _NOT_SAID:
-        steps["integer"] = 1
-    if value("step") is not None:
-        steps["step"] = value("step")
-    if not steps and learnt is not None and learnt.kind == "number" and learnt.step:
-        steps["integer" if learnt.step == 1 else "step"] = learnt.step
-    allowed = [(rule, listed) for rule, listed in (("categories", categories), ("ordered", ordered)) if listed]
-    if not allowed and learnt is not None and learnt.categorical:
-        allowed = [("ordered" if learnt.kind == "ordered" else "categories", list(learnt.values))]
-    frozen = None if said("immutable") is _NOT_SAID else "it never may"
-    if learnt is not None and learnt.kind == "fixed":
-        frozen = frozen or f"it never may: {learnt.why}"
-    return _Cells(
-        name=name,
-        label=f"column {name}" if names.of_array else str(name),
-        old=values,
-        new=_plain(new),
-        lost=gaps,
-        gone=new.isna().tolist(),
-        precision=np.float32 if new.dtype in ("float32", "Float32") else np.float64,
-        number=number,
-        frozen=frozen,
-        way=way,
-        low=low,
-        high=high,
-        steps=tuple(steps.items()),
-        allowed=tuple(allowed),
-        order=order,
-    )
-
-
-_NOT_SAID = object()
 
 
 def _plain(series: pd.Series) -> list[Any]:

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from robust_recourse._typing import BoolArray, FloatArray
+from robust_recourse.actions.column_rule import ColumnRule
+from robust_recourse.actions.names import Names
 from robust_recourse.actions.rules import Rule
+from robust_recourse.actions.validation import check_schema
 from robust_recourse.math.limits import Limits
 from robust_recourse.tables import Column, Schema
 from robust_recourse.tables.columns import decimals
 
-__all__ = ["Moves", "Rounding", "moves_of"]
+if TYPE_CHECKING:
+    from robust_recourse.actions.action_set import ActionSet
+
+__all__ = ["Moves", "Rounding", "limits_of", "moves_of"]
 
 Rounding: TypeAlias = Literal["nearest", "inward", "outward"]
 
@@ -146,36 +152,47 @@ class Moves:
         return {name: np.where(missing[:, k], np.nan, values[:, k]) for k, name in enumerate(names)}
 
 
-def moves_of(limits: Limits, schema: Schema, categories: Mapping[Any, Sequence[Any]]) -> Moves:
-    """Say what directions, bounds and weights mean for the columns of a table.
+def limits_of(rules: Sequence[ColumnRule]) -> Limits:
+    """Return directions, bounds and weights as arrays, in the units of the table."""
+    fixed = np.array([rule.immutable for rule in rules], dtype=bool)
+    return Limits(
+        lower=np.array([rule.low for rule in rules], dtype=float),
+        upper=np.array([rule.high for rule in rules], dtype=float),
+        rises=~fixed & [not rule.decrease for rule in rules],
+        falls=~fixed & [not rule.increase for rule in rules],
+        weights=np.array([rule.weights for rule in rules], dtype=float),
+    )
 
-    Parameters
-    ----------
-    limits : Limits
-        Directions, bounds and weights, in the units of the table.
-    schema : Schema
-        The columns.
-    categories : mapping from name to values
-        The categories that a column may switch to, for those where it is not all.
-    """
-    targets: list[BoolArray | None] = []
-    for column in schema.columns:
-        if column.categorical:
-            allowed = set(categories.get(column.name, column.values))
-            targets.append(np.array([value in allowed for value in column.values], dtype=bool))
-        else:
-            targets.append(None)
+
+def moves_of(actions: ActionSet, schema: Schema) -> Moves:
+    """Say what an action set means for the columns of a table."""
+    rules = check_schema(actions, schema)
+    limits = limits_of(rules)
     changing = np.array([column.kind != "fixed" for column in schema.columns])
+    rises, falls = limits.rises & changing, limits.falls & changing
+    # Nobody can do anything about a rule between columns that never change.
+    names, free = Names.of(schema), rises | falls
+    between = [Rule(text) for text in actions.rules]
+    kept = [rule for rule in between if any(free[names.find_in_rule(name, rule.text)] for name in rule.columns)]
     return Moves(
         columns=schema.columns,
         lower=limits.lower,
         upper=limits.upper,
-        rises=limits.rises & changing,
-        falls=limits.falls & changing,
+        rises=rises,
+        falls=falls,
         weights=limits.weights,
-        targets=tuple(targets),
+        targets=tuple(map(_targets, rules, schema.columns)),
+        max_changes=actions.max_changes,
+        rules=tuple(kept),
         dtypes=schema.dtypes,
     )
+
+
+def _targets(rule: ColumnRule, column: Column) -> BoolArray | None:
+    if not column.categorical:
+        return None
+    allowed = set(column.values if rule.categories is None else rule.categories)
+    return np.array([value in allowed for value in column.values], dtype=bool)
 
 
 def _held(dtype: Any) -> tuple[float, float]:

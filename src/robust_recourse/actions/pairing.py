@@ -9,6 +9,7 @@ import pandas as pd
 
 from robust_recourse.actions.names import Names
 from robust_recourse.tables import Schema, to_pandas
+from robust_recourse.tables.naming import check_columns
 
 __all__ = ["paired"]
 
@@ -50,8 +51,7 @@ def _relabelled(frame: pd.DataFrame, columns: Any, name: str) -> pd.DataFrame:
 
 
 def _selected(frame: pd.DataFrame, columns: Any, name: str) -> pd.DataFrame:
-    if not frame.columns.is_unique:
-        raise ValueError(f"{name} has the column {frame.columns[frame.columns.duplicated()][0]!r} twice.")
+    check_columns(frame, name)
     lacks = [column for column in columns if column not in frame.columns]
     adds = [column for column in frame.columns if column not in columns]
     if lacks or adds:

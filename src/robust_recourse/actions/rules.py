@@ -38,6 +38,8 @@ _OPERATIONS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
 }
+_LONGEST = 200  # signs; each may be a level of the expression, and Python has only so many
+_SHOWN = 200  # letters of a rule in a message
 _HINT = "Write something like 'used <= limit' or '2 * a + b >= 3 - c'; names that are no words go between backticks"
 
 
@@ -86,7 +88,7 @@ class Rule:
             tree, names = _parsed(self.text)
             left, right = _linear(tree.left), _linear(tree.comparators[0])
         except ValueError as error:
-            raise ValueError(f"actions.rules: cannot use {self.text!r}: {error}.") from error
+            raise ValueError(f"actions.rules: cannot use {_short(self.text)}: {error}.") from error
         relation = type(tree.ops[0])
         if relation in {ast.Gt, ast.GtE}:
             left, right = right, left
@@ -111,6 +113,10 @@ class Rule:
         with np.errstate(over="ignore", invalid="ignore"):
             left, right = _value(self._tree.left, arrays), _value(self._tree.comparators[0], arrays)
             return np.asarray(_RELATIONS[type(self._tree.ops[0])](left, right) | missing)
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN].rstrip()} ...")
 
 
 def _parsed(text: str) -> tuple[ast.Compare, tuple[str, ...]]:
@@ -141,8 +147,11 @@ def _parsed(text: str) -> tuple[ast.Compare, tuple[str, ...]]:
         raise ValueError("it compares more than once. Write one inequality in each rule")
     if type(tree.ops[0]) not in _RELATIONS:
         raise ValueError("it must compare with <, <=, > or >=")
+    nodes = list(ast.walk(tree))
+    if sum(isinstance(node, ast.BinOp | ast.UnaryOp) for node in nodes) > _LONGEST:
+        raise ValueError(f"it is too long: a rule may have {_LONGEST} signs like + and *")
     columns = {placeholder: name for name, placeholder in names.items()}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Name):
             node.id = columns[node.id]
     return tree, tuple(names)

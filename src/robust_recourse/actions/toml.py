@@ -12,7 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import tomlkit
+from tomlkit import TOMLDocument
+from tomlkit.items import Table
 
+from robust_recourse.actions.column_rule import ColumnRule, checked_rules
 from robust_recourse.actions.wording import facts, printable
 from robust_recourse.tables import Column, Schema
 
@@ -40,25 +44,24 @@ _HINTS = {
     "weights": "write weight = ...",
 }
 _HEADER = """\
-# What a person may change. What is not restricted here may change; numbers without min or max keep to the range of
-# the training rows.
-# There is one table for each column, like [columns.amount]; these lines may stand in it:
-#   immutable = true             it never changes
-#   direction = "up"             it may only go up; or "down": it may only go down
-#   min = 250                    its smallest value
-#   max = 20000                  its largest value
-#   integer = true               it holds whole numbers
-#   step = 50                    a changed value is a multiple of this
-#   categories = ["a", "b"]      it may only switch to these values
-#   ordered = ["low", "high"]    its values have this order, from low to high
-#   weight = 2.0                 a change costs so many times as much
-# Names with other signs than letters, digits, - and _ stand in quotes: [columns."credit amount"].
-# These lines may stand above all tables:
-#   max_changes = 3              at most so many columns change together
-#   rules = ["used <= limit"]    inequalities between columns of numbers that must hold
+What a person may change. What is not restricted here may change; numbers without min or max keep to the range of
+the training rows.
+There is one table for each column, like [columns.amount]; these lines may stand in it:
+  immutable = true             it never changes
+  direction = "up"             it may only go up; or "down": it may only go down
+  min = 250                    its smallest value
+  max = 20000                  its largest value
+  integer = true               it holds whole numbers
+  step = 50                    a changed value is a multiple of this
+  categories = ["a", "b"]      it may only switch to these values
+  ordered = ["low", "high"]    its values have this order, from low to high
+  weight = 2.0                 a change costs so many times as much
+Names with other signs than letters, digits, - and _ stand in quotes: [columns."credit amount"].
+These lines may stand above all tables:
+  max_changes = 3              at most so many columns change together
+  rules = ["used <= limit"]    inequalities between columns of numbers that must hold
 """
 _REMARKS = {"direction": '  # or "down"', "ordered": "  # put them in order, from low to high"}
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
 _POSITION = re.compile(r"-?[0-9]+")
 _FEW = 20  # categories that are worth a line
 
@@ -75,6 +78,8 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
         # Some editors begin a file with a mark that TOML does not know.
         content = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
         return _arguments(content)
+    except RecursionError as error:
+        raise ValueError(f"{os.fspath(path)}: its values are nested too deeply.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{os.fspath(path)}: this is no TOML file: {error}.") from error
     except ValueError as error:
@@ -149,19 +154,19 @@ def write(actions: ActionSet) -> str:
     """Return an action set as TOML: every column if they are known, else those that it names."""
     schema = actions.schema
     known = {} if schema is None or schema.names is None else {column.name: column for column in schema.columns}
-    mentioned = [
-        column
-        for rule in ("immutable", "increase", "decrease", "bounds", "integer", "step", "categories", "ordered")
-        for column in getattr(actions, rule)
-    ]
-    top = [] if actions.max_changes is None else [f"max_changes = {int(actions.max_changes)}"]
+    document = _document()
+    if actions.max_changes is not None:
+        document["max_changes"] = int(actions.max_changes)
     if actions.rules:
-        top += ["rules = [", *(f"  {_quoted(rule)}," for rule in actions.rules), "]"]
-    tables = [
-        _table(column, known.get(column), _lines(actions, column))
-        for column in dict.fromkeys([*known, *mentioned, *actions.weights])
-    ]
-    return _joined(top, tables)
+        document["rules"] = tomlkit.array().multiline(True)
+        document["rules"].extend(map(_value, actions.rules))
+    rules = {column: ColumnRule(column) for column in known}
+    rules |= {rule.column: rule for rule in checked_rules(actions)}
+    for column, rule in rules.items():
+        table = _add_table(document, column, known.get(column))
+        for key, value in _entries(rule).items():
+            table[key] = _value(value)
+    return tomlkit.dumps(document)
 
 
 def starting_toml(frame: Any) -> str:
@@ -172,90 +177,86 @@ def starting_toml(frame: Any) -> str:
     frame : DataFrame
         Training rows.
     """
-    schema = Schema.learn(frame, name="frame")
-    top = ["# max_changes = 3", '# rules = ["used <= limit"]']
-    return _joined(top, [_table(column.name, column, _suggestions(column)) for column in schema.columns])
+    document = _document()
+    _add_comments(document, {"max_changes": 3, "rules": ["used <= limit"]})
+    for column in Schema.learn(frame, name="frame").columns:
+        _add_comments(_add_table(document, column.name, column), _suggestions(column))
+    return tomlkit.dumps(document)
 
 
-def _joined(top: list[str], tables: list[list[str]]) -> str:
-    blocks = [_HEADER, *(["\n".join(top) + "\n"] if top else []), *("\n".join(table) + "\n" for table in tables)]
-    return "\n".join(blocks)
+def _document() -> TOMLDocument:
+    document = tomlkit.document()
+    for line in _HEADER.splitlines():
+        document.add(tomlkit.comment(line))
+    document.add(tomlkit.nl())
+    return document
 
 
-def _table(name: Hashable, column: Column | None, lines: list[str]) -> list[str]:
-    comment = "" if column is None else f"  # {printable(facts(column))}"
-    return [f"[{_path(name)}]{comment}", *lines]
+def _add_table(document: TOMLDocument, name: Hashable, column: Column | None) -> Table:
+    position = isinstance(name, int | np.integer)
+    if not position and not isinstance(name, str):
+        raise TypeError(f"TOML names columns by texts or positions, not by {name!r}.")
+    tables = document.setdefault("positions" if position else "columns", tomlkit.table(is_super_table=True))
+    tables[_value(str(name))] = table = tomlkit.table()
+    if column is not None:
+        table.comment(printable(facts(column)))
+    return table
 
 
-def _lines(actions: ActionSet, column: Hashable) -> list[str]:
-    low, high = actions.bounds.get(column, (None, None))
-    keys = {
-        "immutable": True if column in actions.immutable else None,
-        "direction": "up" if column in actions.increase else "down" if column in actions.decrease else None,
-        "min": None if low in (None, -np.inf) else low,
-        "max": None if high in (None, np.inf) else high,
-        "integer": True if column in actions.integer else None,
-        "step": actions.step.get(column),
-        "categories": actions.categories.get(column),
-        "ordered": actions.ordered.get(column),
-        "weight": actions.weights.get(column),
-    }
-    return [f"{key} = {_value(value)}" for key, value in keys.items() if value is not None]
-
-
-def _suggestions(column: Column) -> list[str]:
-    if column.kind == "fixed":
-        return []
-    keys: dict[str, Any] = {"immutable": True}
-    if column.kind == "number":
-        low, high = (int(end) if end.is_integer() else end for end in (column.low, column.high))
-        keys |= {"direction": "up", "min": low, "max": high}
-    elif column.kind == "ordered":
-        keys |= {"direction": "up"}
-    elif len(column.values) <= _FEW:
-        keys |= {"categories": list(column.values), "ordered": list(column.values)}
-    lines = []
-    for key, value in keys.items():
+def _add_comments(place: TOMLDocument | Table, entries: Mapping[str, Any]) -> None:
+    """Add lines that are there to be taken in."""
+    for key, value in entries.items():
         try:
-            lines.append(f"# {key} = {_value(value)}{_REMARKS.get(key, '')}")
+            place.add(tomlkit.comment(f"{key} = {tomlkit.item(_value(value)).as_string()}{_REMARKS.get(key, '')}"))
         except TypeError:  # values that TOML does not know
             continue
-    return lines
 
 
-def _path(name: Hashable) -> str:
-    if isinstance(name, int | np.integer) and not isinstance(name, bool):
-        return f"positions.{int(name)}"
-    if not isinstance(name, str):
-        raise TypeError(f"TOML names columns by texts or positions, not by {name!r}.")
-    return f"columns.{_key(name)}"
+def _entries(rule: ColumnRule) -> dict[str, Any]:
+    low, high = rule.bounds
+    entries = {
+        "immutable": rule.immutable or None,
+        "direction": {"increase": "up", "decrease": "down"}.get(rule.way),
+        "min": low,
+        "max": high,
+        "integer": rule.integer or None,
+        "step": rule.step,
+        "categories": rule.categories,
+        "ordered": rule.ordered,
+        "weight": rule.weights if rule.weights != 1 else None,
+    }
+    return {key: value for key, value in entries.items() if value is not None}
+
+
+def _suggestions(column: Column) -> dict[str, Any]:
+    if column.kind == "fixed":
+        return {}
+    if column.kind == "number":
+        low, high = (int(end) if end.is_integer() else end for end in (column.low, column.high))
+        return {"immutable": True, "direction": "up", "min": low, "max": high}
+    if column.kind == "ordered":
+        return {"immutable": True, "direction": "up"}
+    values = {"categories": list(column.values), "ordered": list(column.values)}
+    return {"immutable": True, **(values if len(column.values) <= _FEW else {})}
+
+
+def _value(value: Any) -> Any:
+    """Return what TOML writes."""
+    if isinstance(value, list | tuple):
+        return [_value(entry) for entry in value]
+    value = value.item() if isinstance(value, np.generic) else value
+    if not isinstance(value, bool | int | float | str):
+        raise TypeError(f"TOML has no {type(value).__name__}: {value!r} cannot be written.")
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            raise ValueError(f"The text {value!r} cannot be written: {error}.") from error
+    return value
 
 
 def _key(name: str) -> str:
-    return name if _BARE.fullmatch(name) else _quoted(name)
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return _quoted(value)
-    if isinstance(value, int | float):
-        return repr(value)
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_value, value))}]"
-    raise TypeError(f"TOML has no {type(value).__name__}: {value!r} cannot be written.")
-
-
-def _quoted(text: str) -> str:
-    """Write a text as TOML does, which is JSON's way except for one sign."""
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise ValueError(f"The text {text!r} cannot be written: {error}.") from error
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return tomlkit.key(name).as_string()
 
 
 def _shown(value: Any) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from robust_recourse.actions.rules import Rule
-from robust_recourse.actions.validation import check_bounds, names_of
+from robust_recourse.actions.column_rule import ColumnRule, checked_rules
+from robust_recourse.actions.names import Names
 from robust_recourse.tables import Column, Schema
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ __all__ = ["facts", "overview", "printable", "readable", "summary"]
 _WIDTH = 60  # of a list of categories
 _LINES = 100  # columns of an overview
 _FREE = "anything"
+_WAYS = {"increase": "up", "decrease": "down"}
 
 
 def readable(number: float, digits: int = 4) -> str:
@@ -51,24 +52,19 @@ def facts(column: Column) -> str:
 
 def summary(actions: ActionSet, schema: Schema) -> pd.DataFrame:
     """Return what may happen to every column, as a table."""
-    names = names_of(schema)
-    places = {
-        rule: {names.find(column, rule): column for column in getattr(actions, rule)}
-        for rule in ("immutable", "increase", "decrease", "bounds", "categories", "weights")
-    }
-    rows = []
-    for place, column in enumerate(schema.columns):
-        given = {rule: columns[place] for rule, columns in places.items() if place in columns}
-        rows.append(
-            {
-                "kind": column.kind,
-                "may become": _may_become(actions, column, given),
-                "step": column.step or math.nan,
-                "unit": column.unit if column.kind != "fixed" else math.nan,
-                "weight": float(actions.weights[given["weights"]]) if "weights" in given else 1.0,
-            }
-        )
-    return pd.DataFrame(rows, index=pd.Index(names.all, name="column", tupleize_cols=False))
+    rules = checked_rules(actions, Names.of(schema))
+    rows = [
+        {
+            "kind": column.kind,
+            "may become": _may_become(rule, column),
+            "step": column.step or math.nan,
+            "unit": column.unit if column.kind != "fixed" else math.nan,
+            "weight": float(rule.weights),
+        }
+        for rule, column in zip(rules, schema.columns, strict=True)
+    ]
+    index = pd.Index([rule.column for rule in rules], name="column", tupleize_cols=False)
+    return pd.DataFrame(rows, index=index)
 
 
 def overview(actions: ActionSet, schema: Schema) -> str:
@@ -86,31 +82,29 @@ def overview(actions: ActionSet, schema: Schema) -> str:
         lines.append(f"... and {len(table) - _LINES} more columns")
     if actions.max_changes is not None:
         lines.append(f"at most {actions.max_changes} of them may change")
-    lines += [f"rule: {Rule(text)}" for text in actions.rules]
+    lines += [f"rule: {text}" for text in actions.rules]
     return "\n".join([f"{type(actions).__name__} of {len(table)} columns", *(f"  {line}" for line in lines)])
 
 
-def _may_become(actions: ActionSet, column: Column, given: dict[str, Hashable]) -> str:
+def _may_become(rule: ColumnRule, column: Column) -> str:
     if column.kind == "fixed":
         return f"never changes: {column.why}"
-    if "immutable" in given:
+    if rule.immutable:
         return "never changes"
-    parts = []
     if column.categorical:
-        values = actions.categories.get(given.get("categories"), column.values)
-        parts.append(_listed(values, " < " if column.kind == "ordered" and "categories" not in given else ", "))
+        ordered = column.kind == "ordered" and rule.categories is None
+        parts = [_listed(rule.categories or column.values, " < " if ordered else ", ")]
     else:
-        parts += _span(column, *check_bounds(column.name, actions.bounds.get(given.get("bounds"), (None, None))))
-    parts += [f"only {way}" for rule, way in (("increase", "up"), ("decrease", "down")) if rule in given]
+        parts = _span(rule, column)
+    if rule.way:
+        parts.append(f"only {_WAYS[rule.way]}")
     return ", ".join(parts) or _FREE
 
 
-def _span(column: Column, low: float, high: float) -> list[str]:
+def _span(rule: ColumnRule, column: Column) -> list[str]:
     """Say how far a number may go: to its bounds or, on a side without one, as far as the training rows."""
-    low, high = (
-        low if math.isfinite(low) else min(column.low, high),
-        high if math.isfinite(high) else max(column.high, low),
-    )
+    low = rule.low if math.isfinite(rule.low) else min(column.low, rule.high)
+    high = rule.high if math.isfinite(rule.high) else max(column.high, low)
     if math.isfinite(low) and math.isfinite(high):
         return [f"{readable(low, 6)} to {readable(high, 6)}"]
     ends = ((f"at least {readable(low, 6)}", low), (f"at most {readable(high, 6)}", high))

@@ -21,9 +21,11 @@ from robust_recourse.cli._options import (
     positive_number,
 )
 from robust_recourse.cli._printing import print_line, print_table
-from robust_recourse.cli._settings import METHODS, chosen
+from robust_recourse.cli._settings import chosen
 from robust_recourse.cli._tables import add_reading, need_table, read_people, read_training, write_table
+from robust_recourse.methods.registry import METHODS
 from robust_recourse.models.predictor import ModelError
+from robust_recourse.notices.folder import NoticeFolder
 from robust_recourse.result import Recourses
 
 if TYPE_CHECKING:
@@ -63,6 +65,9 @@ def add_to(commands: Commands) -> None:
         needed.add_argument(option, type=Path, required=True, metavar="FILE", help=what)
     more = parser.add_argument_group("more results")
     more.add_argument("--html", type=Path, metavar="FOLDER", help="write a notice for each person, and a summary")
+    more.add_argument(
+        "--overwrite", action="store_true", help="replace files in FOLDER, also those that no earlier run wrote"
+    )
     more.add_argument("--json", type=Path, metavar="FILE", help="write everything as one JSON document")
     add_decision(parser)
     _add_search(parser)
@@ -126,6 +131,8 @@ def _check_files(arguments: argparse.Namespace) -> None:
             raise ValueError(f"--json {arguments.json} is the file of --out, too. Name another one.")
     if arguments.html is not None:
         need_folder(arguments.html)
+        if not arguments.overwrite:
+            NoticeFolder(arguments.html).check()
 
 
 def _write(found: Recourses, arguments: argparse.Namespace) -> dict[str, Path]:
@@ -136,10 +143,7 @@ def _write(found: Recourses, arguments: argparse.Namespace) -> dict[str, Path]:
             found.to_json(path)
         written["JSON"] = arguments.json
     if arguments.html is not None:
-        written_now = set(found.to_html_files(arguments.html))
-        # A notice of an earlier run, maybe under other rules, must not be taken for one of this run.
-        for old in set(arguments.html.glob("notice-*.html")) - written_now:
-            old.unlink()
+        found.to_html_files(arguments.html, overwrite=arguments.overwrite)
         written["Notices"] = arguments.html / "index.html"
     return written
 

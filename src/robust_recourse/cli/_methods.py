@@ -14,8 +14,8 @@ from robust_recourse._provenance import source, versions
 from robust_recourse.actions import ActionSet
 from robust_recourse.cli._model import favourable_of
 from robust_recourse.cli._options import blaming, positive_integer
-from robust_recourse.cli._settings import METHODS
 from robust_recourse.methods.base import RecourseMethod
+from robust_recourse.methods.registry import METHODS
 from robust_recourse.tables import Schema
 
 __all__ = ["add_max_changes", "add_set", "fingerprint", "fitted"]

@@ -73,9 +73,8 @@ def positive_number(text: str) -> float:
 
 def need_report(what: str) -> None:
     """Fail if the packages of the extra `report` are missing."""
-    missing = [name for name in ("matplotlib", "jinja2") if find_spec(name) is None]
-    if missing:
-        raise ImportError(f"{what} needs {' and '.join(missing)}: pip install 'robust-recourse[report]'")
+    if find_spec("matplotlib") is None:
+        raise ImportError(f"{what} needs matplotlib: pip install 'robust-recourse[report]'")
 
 
 def need_folder(out: Path) -> None:

@@ -9,21 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from robust_recourse.cli._options import blaming, overrides
-from robust_recourse.methods.base import RecourseMethod
-from robust_recourse.methods.bayesian import BayesianRecourse, RobustBayesianRecourse
-from robust_recourse.methods.nearest import NearestAccepted
-from robust_recourse.methods.roar import ROAR
-from robust_recourse.methods.wachter import Wachter
+from robust_recourse.methods.registry import METHODS
 
-__all__ = ["METHODS", "check_parameters", "chosen", "read_settings"]
-
-METHODS: dict[str, type[RecourseMethod]] = {
-    "robust": RobustBayesianRecourse,
-    "bayesian": BayesianRecourse,
-    "wachter": Wachter,
-    "roar": ROAR,
-    "nearest": NearestAccepted,
-}
+__all__ = ["check_parameters", "chosen", "read_settings"]
 
 _DEFAULT = "robust"
 _GIVEN = {"model", "actions", "favourable", "threshold", "random_state", "n_jobs"}  # that have options of their own

@@ -1,18 +1,46 @@
-"""A histogram as SVG."""
+"""A histogram: where its bars are."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from robust_recourse._typing import FloatArray
-from robust_recourse.notices._markup import Markup, element
 from robust_recourse.notices.values import text
 
-__all__ = ["edges", "histogram"]
+__all__ = ["Bar", "Histogram", "edges", "histogram"]
 
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM = 640, 190, 20, 22, 48
 _FEWEST = 5  # different numbers that are worth a picture
 _BINS = 10
+
+
+class Bar(NamedTuple):
+    """A bar, and what stands above it."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    label: str
+
+    @property
+    def middle(self) -> float:
+        """Where the label is centred."""
+        return round(self.x + self.width / 2.0, 1)
+
+
+class Histogram(NamedTuple):
+    """What is drawn: the bars from the left, the marks below them with their places, and all of it in words."""
+
+    bars: list[Bar]
+    marks: list[tuple[float, str]]
+    told: str
+    width: int = _WIDTH
+    height: int = _HEIGHT
+    left: int = _LEFT
+    floor: int = _HEIGHT - _BOTTOM
 
 
 def edges(numbers: FloatArray) -> FloatArray:
@@ -29,36 +57,21 @@ def edges(numbers: FloatArray) -> FloatArray:
     return marks
 
 
-def histogram(numbers: FloatArray) -> Markup:
-    """Return a picture of how the costs are spread; empty if there are too few to show."""
+def histogram(numbers: FloatArray) -> Histogram | None:
+    """Return how the costs are spread; None if there are too few to show."""
     if len(np.unique(numbers)) < _FEWEST:
-        return Markup("")
+        return None
     marks = edges(numbers)
     counts, _ = np.histogram(numbers, marks)
-    width = (_WIDTH - 2.0 * _LEFT) / len(counts)
-    floor = _HEIGHT - _BOTTOM
-    parts = []
+    width, floor = (_WIDTH - 2.0 * _LEFT) / len(counts), _HEIGHT - _BOTTOM
+    bars = []
     for k, count in enumerate(counts):
-        x, height = _LEFT + k * width, (floor - _TOP) * count / counts.max()
-        box = {
-            "x": f"{x + 1:.1f}",
-            "y": f"{floor - height:.1f}",
-            "width": f"{width - 2:.1f}",
-            "height": f"{height:.1f}",
-        }
-        parts.append(element("rect", fill="#2f5f94", **box))
-        if count:
-            parts.append(_label(x + width / 2.0, floor - height - 5.0, f"{count:,}"))
-    parts += [_label(_LEFT + k * width, floor + 18.0, text(float(mark))) for k, mark in enumerate(marks)]
-    parts.append(element("line", x1=_LEFT, x2=_WIDTH - _LEFT, y1=floor, y2=floor, stroke="#1c2430"))
-    parts.append(_label(_WIDTH / 2.0, floor + 40.0, "cost of the cheapest recourse"))
-    told = ", ".join(
-        f"{text(float(low))} to {text(float(high))}: {count:,}"
-        for low, high, count in zip(marks[:-1], marks[1:], counts, strict=True)
-    )
-    drawing = {"viewBox": f"0 0 {_WIDTH} {_HEIGHT}", "role": "img"}
-    return element("svg", *parts, aria_label=f"Histogram of the costs. Number of rows: {told}.", **drawing)
-
-
-def _label(x: float, y: float, words: str) -> Markup:
-    return element("text", words, x=f"{x:.1f}", y=f"{y:.1f}", text_anchor="middle")
+        height = (floor - _TOP) * float(count) / counts.max()
+        x, y = _LEFT + k * width + 1.0, floor - height
+        bars.append(
+            Bar(round(x, 1), round(y, 1), round(width - 2.0, 1), round(height, 1), f"{count:,}" if count else "")
+        )
+    written = [text(float(mark)) for mark in marks]
+    told = [f"{low} to {high}: {count:,}" for low, high, count in zip(written, written[1:], counts, strict=False)]
+    places = [(round(_LEFT + k * width, 1), mark) for k, mark in enumerate(written)]
+    return Histogram(bars, places, ", ".join(told))

@@ -5,63 +5,30 @@ from __future__ import annotations
 import numbers
 import re
 from collections.abc import Callable, Collection, Hashable, Mapping
+from dataclasses import replace
 from itertools import groupby
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 
-__all__ = ["Cell", "Format", "body", "head"]
+from robust_recourse.notices.cells import Cell, Grid
+
+__all__ = ["Format", "grid_of"]
 
 Format: TypeAlias = str | Callable[[Any], str]
 
-_LONG = 32  # characters
 _MISSING = "\N{EN DASH}"
 _NUMBER = re.compile(r"[-+\N{MINUS SIGN}~<>≤≥]?\s*(\.?\d|∞|inf)")
 
 
-class Cell(NamedTuple):
-    """What stands in a cell; `scope` is empty unless it is a header."""
+def grid_of(
+    frame: pd.DataFrame, caption: str, formats: Mapping[Hashable, Format], emphasis: Collection[Hashable]
+) -> Grid:
+    """Return a frame as a table of a page: one row of headers, or two if the columns have more than one level.
 
-    text: str
-    scope: str = ""
-    number: bool = False
-    span: int = 1
-
-    @property
-    def tag(self) -> str:
-        """The element of HTML."""
-        return "th" if self.scope else "td"
-
-    @property
-    def kind(self) -> str:
-        """The class of the element: numbers are aligned, long text gets room."""
-        return "number" if self.number else "long" if len(self.text) > _LONG else ""
-
-
-def head(frame: pd.DataFrame) -> list[list[Cell]]:
-    """Return the header rows: one, or two if the columns have more than one level."""
-    n_labels, labels = _labels(frame)
-    columns = [column if isinstance(column, tuple) else (column,) for column in frame.columns]
-    is_number = [_is_number(frame.iloc[:, k]) for k in range(len(columns))]
-    corner = [Cell(text, "col" if text else "") for text in labels]
-    names = [
-        Cell(" ".join(str(part) for part in column[1:] or column), "col", number)
-        for column, number in zip(columns, is_number, strict=True)
-    ]
-    if frame.columns.nlevels == 1:
-        return [corner + names]
-    groups = [(str(name), len(list(run))) for name, run in groupby(column[0] for column in columns)]
-    top = [Cell("")] * n_labels + [Cell(name, "colgroup" if name else "", span=span) for name, span in groups]
-    return [top, corner + names]
-
-
-def body(
-    frame: pd.DataFrame, formats: Mapping[Hashable, Format], emphasis: Collection[Hashable]
-) -> list[tuple[bool, list[Cell]]]:
-    """Return for every row whether it is emphasised, and its cells.
-
-    The index is the row headers; without an index of its own, the first column is.
+    The index is the row headers; without an index of its own, the first column is. Rows whose header is in `emphasis`
+    are emphasised.
     """
     unknown = [name for name in formats if name not in frame.columns]
     if unknown:
@@ -69,25 +36,35 @@ def body(
         raise ValueError(
             f"formats names column {unknown[0]!r}, which the table does not have. Its columns are {known}."
         )
-    n_labels, _ = _labels(frame)
     columns = [frame.iloc[:, k] for k in range(frame.shape[1])]
     is_number = [_is_number(column) for column in columns]
     texts = [[_text(value, formats.get(column.name)) for value in column.tolist()] for column in columns]
-    rows = []
-    for i, label in enumerate(frame.index):
-        parts = (label if isinstance(label, tuple) else (label,)) if n_labels else ()
-        cells = [Cell(_text(part), "row") for part in parts]
+    counted = isinstance(frame.index, pd.RangeIndex)
+    labels = [] if counted else [label if isinstance(label, tuple) else (label,) for label in frame.index]
+    body, emphasised = [], []
+    for i in range(len(frame)):
+        cells = [] if counted else [Cell(_text(part), "row") for part in labels[i]]
         cells += [Cell(column[i], number=number) for column, number in zip(texts, is_number, strict=True)]
-        first = cells[0]._replace(scope="row") if cells else Cell("")
-        rows.append(((label if n_labels else first.text) in emphasis, [first, *cells[1:]]))
-    return rows
+        body.append([replace(cell, scope="row") if k == 0 else cell for k, cell in enumerate(cells)])
+        header = frame.index[i] if not counted else cells[0].text if cells else ""
+        if header in emphasis:
+            emphasised.append(i)
+    return Grid(caption, _head(frame, is_number, counted), body, emphasised)
 
 
-def _labels(frame: pd.DataFrame) -> tuple[int, list[str]]:
-    """Return the number of columns that the index fills, and their names."""
-    if isinstance(frame.index, pd.RangeIndex):
-        return 0, []
-    return frame.index.nlevels, ["" if name is None else str(name) for name in frame.index.names]
+def _head(frame: pd.DataFrame, is_number: list[bool], counted: bool) -> list[list[Cell]]:
+    columns = [column if isinstance(column, tuple) else (column,) for column in frame.columns]
+    labels = [] if counted else ["" if name is None else str(name) for name in frame.index.names]
+    names = [Cell(text, "col" if text else "") for text in labels]
+    names += [
+        Cell(" ".join(str(part) for part in column[1:] or column), "col", number)
+        for column, number in zip(columns, is_number, strict=True)
+    ]
+    if frame.columns.nlevels == 1:
+        return [names]
+    groups = [(str(name), len(list(run))) for name, run in groupby(column[0] for column in columns)]
+    top = [Cell("")] * len(labels) + [Cell(name, "colgroup" if name else "", span=span) for name, span in groups]
+    return [top, names]
 
 
 def _text(value: Any, how: Format | None = None) -> str:

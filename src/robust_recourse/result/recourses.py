@@ -16,7 +16,7 @@ import pandas as pd
 from robust_recourse import notices
 from robust_recourse._files import write_atomically
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
-from robust_recourse._validation import check_choice
+from robust_recourse._validation import check_choice, check_flag
 from robust_recourse.notices.page import AUDIENCES, Audience
 from robust_recourse.result import document, parquet, reading
 from robust_recourse.result._parts import TABLES, VECTORS, concatenated, numbered, places_of, same
@@ -336,20 +336,29 @@ class Recourses:
         names: Mapping[Hashable, str] | None = None,
         note: str = "",
         when: date | None = None,
+        overwrite: bool = False,
     ) -> list[Path]:
         """Write the notice of every person into a file of its own, and the summary into ``index.html``.
 
         Parameters
         ----------
         folder : path-like
-            Where to write; made if it does not exist. Files of the same name are replaced.
+            Where to write; made if it does not exist. What an earlier call wrote there is replaced or removed, and
+            nothing else is touched; a file in it, ``.notices.json``, remembers what that was.
         title, names, note, when
             See :meth:`to_html`.
+        overwrite : bool
+            Whether other files of the same names may be replaced.
 
         Returns
         -------
         list of Path
             The notices, in the order of the persons. Their names are made of the labels of the rows.
+
+        Raises
+        ------
+        FileExistsError
+            If there are other files of the same names, and `overwrite` is False.
         """
         return notices.write_pages(
             Path(folder),
@@ -357,6 +366,7 @@ class Recourses:
             title=title,
             when=when or date.today(),
             note=note,
+            overwrite=check_flag(overwrite, "overwrite"),
         )
 
     def to_json(self, path: str | PathLike[str] | None = None, *, indent: int | None = 2) -> str:

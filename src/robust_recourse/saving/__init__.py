@@ -8,10 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from robust_recourse.methods.base import RecourseMethod
-from robust_recourse.methods.bayesian import BayesianRecourse, RobustBayesianRecourse
-from robust_recourse.methods.nearest import NearestAccepted
-from robust_recourse.methods.roar import ROAR
-from robust_recourse.methods.wachter import Wachter
+from robust_recourse.methods.registry import METHODS
 from robust_recourse.saving.archive import Archive, damaged, read, write
 from robust_recourse.saving.kinds import KINDS
 from robust_recourse.saving.models import UntrustedModelError, check_trusted, pack, unpack
@@ -20,7 +17,6 @@ from robust_recourse.tables.plain import decode, encode
 __all__ = ["UntrustedModelError", "load", "save"]
 
 _FORMAT = 1
-_METHODS: tuple[type[RecourseMethod], ...] = (RobustBayesianRecourse, BayesianRecourse, NearestAccepted, ROAR, Wachter)
 _PACKAGES = ("robust-recourse", "numpy", "pandas", "scikit-learn", "skops")
 
 
@@ -151,7 +147,7 @@ def _encoded(method: RecourseMethod, names: Iterable[str], arrays: list[Any]) ->
 def _method_type(name: str, allowed: list[str | type], path: str | os.PathLike[str]) -> Any:
     """Find the class of a method: one of the library, or one that is given, and never one that a file names."""
     own = [kind for kind in allowed if isinstance(kind, type) and issubclass(kind, RecourseMethod)]
-    for kind in (*own, *_METHODS):
+    for kind in (*own, *METHODS.values()):
         if kind.__name__ == name:
             return kind
     raise ValueError(

@@ -15,6 +15,7 @@ from robust_recourse._typing import BoolArray, FloatArray
 from robust_recourse._validation import LARGEST, check_matrix
 from robust_recourse.tables.columns import Column, holds_numbers, learn_column, numbers_of
 from robust_recourse.tables.foreign import is_frame, native, to_pandas
+from robust_recourse.tables.naming import check_columns
 from robust_recourse.tables.table import MISSING, UNSEEN, Table
 from robust_recourse.tables.types import cast
 
@@ -161,8 +162,7 @@ class Schema:
 
 
 def _checked(frame: pd.DataFrame, name: str) -> pd.DataFrame:
-    if not frame.columns.is_unique:
-        raise ValueError(f"{name} has the column {frame.columns[frame.columns.duplicated()][0]!r} twice.")
+    check_columns(frame, name)
     if frame.shape[0] == 0 or frame.shape[1] == 0:
         raise ValueError(f"{name} is empty: its shape is {frame.shape}, at least one row and one column are needed.")
     return frame

@@ -11,19 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from robust_recourse._validation import check_choice, check_flag, check_integer, check_real
-from robust_recourse.methods.base import RecourseMethod
-from robust_recourse.methods.bayesian import BayesianRecourse, RobustBayesianRecourse
-from robust_recourse.methods.nearest import NearestAccepted
-from robust_recourse.methods.roar import ROAR
-from robust_recourse.methods.wachter import Wachter
+from robust_recourse.methods import registry
 from robust_recourse.paper.bench.classifiers import CLASSIFIERS
 from robust_recourse.paper.datasets import NAMES
 
 __all__ = ["METHODS", "Configuration", "Experiment", "MethodGrid", "Setting", "SpecError", "read_experiment"]
 
-METHODS: dict[str, type[RecourseMethod]] = {
-    cls.__name__: cls for cls in (RobustBayesianRecourse, BayesianRecourse, Wachter, ROAR, NearestAccepted)
-}
+METHODS = {method.__name__: method for method in registry.METHODS.values()}  # experiments name the classes
 
 _GIVEN = {"model", "actions", "random_state", "n_jobs"}  # parameters that the runner fills in
 

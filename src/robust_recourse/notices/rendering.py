@@ -1,0 +1,66 @@
+"""Pages from templates: everything is escaped, and a name that is not given is an error."""
+
+from __future__ import annotations
+
+import numbers
+from functools import cache
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from robust_recourse.notices.cells import Cell, Grid, grid
+from robust_recourse.notices.notice import Notice
+from robust_recourse.notices.sentences import NO_RECOURSE, how, phrases
+from robust_recourse.notices.values import column_text, label_text, printable, text
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+__all__ = ["anchor", "render"]
+
+
+def render(template: str, **fields: Any) -> str:
+    """Fill in a template of the folder ``templates``."""
+    return _environment().get_template(template).render(fields)
+
+
+def anchor(notice: Notice) -> str:
+    """Return the name to link to a person's notice."""
+    return f"person-{notice.person}"
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("robust_recourse.notices"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals |= {"no_recourse": NO_RECOURSE, "version": version("robust-recourse")}
+    environment.filters |= {
+        "address": quote,
+        "anchor": anchor,
+        "changes_grid": _changes_grid,
+        "column_text": column_text,
+        "is_whole": lambda label: isinstance(label, numbers.Integral),
+        "label_text": label_text,
+        "phrases": phrases,
+        "printable": printable,
+        "value_text": text,
+    }
+    return environment
+
+
+def _changes_grid(notice: Notice, caption: str) -> Grid:
+    rows: list[list[str | Cell]] = [
+        [
+            *(Cell(words, foreign=True) for words in (column_text(c.column), text(c.before), text(c.after))),
+            how(c),
+        ]
+        for c in notice.changes
+    ]
+    return grid(caption, ("Detail", "Today", "Needed", "How"), rows)
