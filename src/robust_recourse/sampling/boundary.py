@@ -35,9 +35,8 @@ _COARSE, _FINE = 2.0**-7, 1e-6  # widths of a bracket relative to its cost: to c
 _PAIRS = 2**20  # segments that are looked at together
 _ROWS = 8192  # points built at once
 _BEYOND = 1e300  # any cost that there is
-# Segments, and parts of the cost of a boundary point at which these might be accepted before: first a few, and more of
-# people in whom that was so.
-_PROBES = ((8, np.arange(1, 4) / 4.0), (64, np.arange(1, 8) / 8.0))
+_PROBED = 12  # segments that are looked at more closely where others cross the boundary more than once
+_QUARTERS, _EIGHTHS = np.arange(1, 4) / 4.0, np.arange(1, 8) / 8.0  # of a cost
 
 
 class Look(NamedTuple):
@@ -266,17 +265,14 @@ class _Search:
 
     def _look_back(self) -> None:
         """Look for segments that are accepted earlier, too: those of a tree cross the boundary more than once."""
-        people = np.flatnonzero(self._best >= 0)
-        for most, parts in _PROBES:
-            if not len(people):
-                return
-            people = self._probe(people, most, parts)
+        people, width = np.flatnonzero(self._best >= 0), self._segments.cost.shape[1]
+        people = self._probe(people, np.arange(self._alone), _QUARTERS)
+        self._probe(people, np.linspace(self._alone, width - 1, min(_PROBED, width)).astype(np.int64), _EIGHTHS)
 
-    def _probe(self, people: IntArray, most: int, parts: FloatArray) -> IntArray:
-        """Ask about several points of some segments; return the people for whom that found a cheaper one."""
-        width = self._segments.cost.shape[1]
-        ways = np.unique(np.linspace(0, width - 1, min(most, width)).astype(np.int64))
-        segments = np.unique(np.append(self._best[people], (people[:, None] * width + ways).ravel()))
+    def _probe(self, people: IntArray, ways: IntArray, parts: FloatArray) -> IntArray:
+        """Ask about points at parts of the cost of incumbents; return the people for whom that found a cheaper one."""
+        others = (people[:, None] * self._segments.cost.shape[1] + ways).ravel()
+        segments = np.unique(np.append(self._best[people], others))
         segments = segments[self._cost[segments] > 0.0]
         each, probe = np.repeat(segments, len(parts)), np.tile(parts, len(segments))
         cost = probe * self._high[self._segments.owner(each)]

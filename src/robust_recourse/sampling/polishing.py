@@ -1,12 +1,14 @@
-"""From an accepted point to a cheaper one: take changes back, and trade one column for another.
+"""From an accepted point to a cheaper one: take changes back, as far as that is accepted, and trade columns.
 
-A segment to a candidate changes every column, be it for better or worse. Near the boundary a question for each column
-tells which: where the point is still accepted without a change, that change does not help. Where none is useless, a
-change is taken back and what it cost, less a little, is spent on another column; if that is accepted, that column helps
-more. For a linear model these are the steps of the simplex method.
+A segment to a candidate changes every column, be it for better or worse, and some farther than needed. Near the
+boundary questions for each column tell which: where the point is still accepted without a change, or with a part of it
+taken back. Where nothing can be taken back, a change is given up and what it cost, less a little, is spent on another
+column; if that is accepted, that column helps more. For a linear model these are the steps of the simplex method.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,10 +20,22 @@ from robust_recourse.sampling.bisection import Lines, bisect
 __all__ = ["polish"]
 
 _ROUNDS = 6
+_EASED = 0.25  # part of a change that is taken back on trial
 _GAIN = 2.0**-7  # least part of the cost that a trade saves; and the width of a bracket
 _DEAREST, _WIDEST = 4, 24  # changes that are traded, and columns that are all tried in exchange
 _BISECTED = 3  # trades of a person that are followed
 _NUMBERS = 2**22  # in the points that are asked about together
+
+
+class _Ways(NamedTuple):
+    """Ways of people from points that are too cheap to points that cost less than before."""
+
+    people: IntArray  # (n,)
+    start: FloatArray  # (n, p)
+    end: FloatArray  # (n, p)
+
+    def take(self, which: IntArray) -> _Ways:
+        return _Ways(self.people[which], self.start[which], self.end[which])
 
 
 def polish(ask: Ask, room: Room, x: FloatArray) -> FloatArray:
@@ -53,63 +67,62 @@ def polish(ask: Ask, room: Room, x: FloatArray) -> FloatArray:
 def _round(ask: Ask, room: Room, x: FloatArray) -> tuple[FloatArray, BoolArray]:
     """Improve points once; return them, and whose are cheaper."""
     owner, column = np.nonzero(x != room.x0)
-    without = _taken_back(room, x, owner, column)
-    traders, trades = _trades(room, x)
-    yes = ask(np.concatenate([without, trades.end]), np.concatenate([owner, traders]))
-    useless, traded = np.flatnonzero(yes[: len(owner)]), np.flatnonzero(yes[len(owner) :])
-    thin, thinner = _without_useless(ask, room, x, owner[useless], column[useless])
-    traded = traded[~thinner[traders[traded]]]
-    traded = traded[_first_few(traders[traded])]
-    lean = np.flatnonzero(thinner)
-    people = np.append(lean, traders[traded])
-    start = np.concatenate([np.where(room.limits.categories, thin, room.x0)[lean], trades.start[traded]])
-    end = np.concatenate([thin[lean], trades.end[traded]])
-    ends = _shortened(ask, room, people, start, end)
-    cost, before = room.cost(ends, people), room.limits.cost(x, room.x0)
+    numbers = ~room.limits.categories[column]
+    back, trades = _taken_back(room, x, owner, column, 1.0), _trades(room, x)
+    eased = _Ways(owner, back, _taken_back(room, x, owner, column, _EASED)).take(np.flatnonzero(numbers))
+    ends = np.concatenate([back, eased.end, trades.end])
+    yes = ask(ends, np.concatenate([owner, eased.people, trades.people]))
+    useless, easy, traded = (np.flatnonzero(part) for part in np.split(yes, [len(owner), len(owner) + len(eased.end)]))
+    easy = easy[~yes[: len(owner)][numbers][easy]]
+    free = np.ones(len(x), dtype=bool)
+    free[owner[useless]] = free[eased.people[easy]] = False
+    traded = traded[free[trades.people[traded]]]
+    traded = traded[_first_few(trades.people[traded])]
+    ways = [eased.take(easy), trades.take(traded)]
+    followed = _Ways(*(np.concatenate(parts) for parts in zip(*ways, strict=True)))
+    found = np.concatenate([back[useless], _shortened(ask, room, followed)])
+    people = np.append(owner[useless], followed.people)
+    columns = np.append(column[useless], column[numbers][easy])
+    found, people = _with_all(ask, room, x, found, people, columns)
+    cost, before = room.cost(found, people), room.limits.cost(x, room.x0)
     order = np.lexsort((np.arange(len(people)), cost, people))
     first = order[np.diff(people[order], prepend=-1) != 0]
     first = first[cost[first] < before[people[first]]]
     improved = np.zeros(len(x), dtype=bool)
     improved[people[first]] = True
     points = x.copy()
-    points[people[first]] = ends[first]
+    points[people[first]] = found[first]
     return points, improved
 
 
-def _taken_back(room: Room, x: FloatArray, owner: IntArray, column: IntArray) -> FloatArray:
-    points = x[owner]
-    points[np.arange(len(owner)), column] = room.x0[owner, column]
+def _taken_back(room: Room, x: FloatArray, owner: IntArray, column: IntArray, part: float) -> FloatArray:
+    """Return points of which one change is taken back, or a part of it."""
+    points, rows = x[owner], np.arange(len(owner))
+    own = room.x0[owner, column]
+    points[rows, column] = own if part == 1.0 else points[rows, column] + part * (own - points[rows, column])
     return points
 
 
-def _without_useless(
-    ask: Ask, room: Room, x: FloatArray, owner: IntArray, column: IntArray
-) -> tuple[FloatArray, BoolArray]:
-    """Take back what can be taken back alone: together if the model lets us, or else the dearest."""
-    thin, changed = x.copy(), np.zeros(len(x), dtype=bool)
-    thin[owner, column] = room.x0[owner, column]
-    changed[owner] = True
-    several = np.flatnonzero(np.bincount(owner, minlength=len(x)) > 1)
-    # What is accepted as it was asked is accepted; somebody must change something.
-    alone = several[~ask(thin[several].copy(), several)] if len(several) else several
-    if len(alone):
-        mine = np.isin(owner, alone)
-        points = _taken_back(room, x, owner[mine], column[mine])
-        cost = room.cost(points, owner[mine])
-        order = np.lexsort((cost, owner[mine]))
-        first = order[np.diff(owner[mine][order], prepend=-1) != 0]
-        thin[owner[mine][first]] = points[first]
-    return thin, changed
+def _with_all(
+    ask: Ask, room: Room, x: FloatArray, found: FloatArray, people: IntArray, columns: IntArray
+) -> tuple[FloatArray, IntArray]:
+    """Add the points in which everything is taken back that can be taken back alone, where the model accepts them.
+
+    The first of the points that were found differ from `x` in one of `columns` each.
+    """
+    n = len(columns)
+    together = x.copy()
+    together[people[:n], columns] = found[np.arange(n), columns]
+    several = np.flatnonzero(np.bincount(people[:n], minlength=len(x)) > 1)
+    if not len(several):
+        return found, people
+    several = several[ask(together[several], several)]
+    # What is left of somebody must be a change.
+    several = several[(together[several] != room.x0[several]).any(axis=1)]
+    return np.concatenate([found, together[several]]), np.append(people, several)
 
 
-class _Trades:
-    """Ways from points without a change to points that cost a little less than before."""
-
-    def __init__(self, start: FloatArray, end: FloatArray) -> None:
-        self.start, self.end = start, end
-
-
-def _trades(room: Room, x: FloatArray) -> tuple[IntArray, _Trades]:
+def _trades(room: Room, x: FloatArray) -> _Ways:
     """Take back one of the dearest changes of a point, and spend nearly the same on another column."""
     x0, weights, numbers = room.x0, room.limits.weights, ~room.limits.categories
     lower, upper = room.box
@@ -132,7 +145,7 @@ def _trades(room: Room, x: FloatArray) -> tuple[IntArray, _Trades]:
     start[rows, given] = x0[people, given]
     end = start.copy()
     end[rows, taken] += sign * spare[people, given] / weights[taken]
-    return people, _Trades(start, room.clipped(end, people))
+    return _Ways(people, start, room.clipped(end, people))
 
 
 def _first_few(owner: IntArray) -> BoolArray:
@@ -143,8 +156,9 @@ def _first_few(owner: IntArray) -> BoolArray:
     return few
 
 
-def _shortened(ask: Ask, room: Room, people: IntArray, start: FloatArray, end: FloatArray) -> FloatArray:
+def _shortened(ask: Ask, room: Room, ways: _Ways) -> FloatArray:
     """Go back from accepted ends towards starts, as far as that is accepted."""
+    people, start, end = ways
 
     def point(which: IntArray, part: FloatArray) -> FloatArray:
         t = part[:, None]
