@@ -11,7 +11,16 @@ from pathlib import Path
 
 __all__ = ["commit", "source", "versions"]
 
-_SHOWING = ("report/", "notices/", "saving/", "cli/", "paper/demo.py", "paper/reproduce.py", "paper/reading.py", "__main__.py")
+_SHOWING = (
+    "report/",
+    "notices/",
+    "saving/",
+    "cli/",
+    "paper/demo.py",
+    "paper/reproduce.py",
+    "paper/reading.py",
+    "__main__.py",
+)
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "joblib")
 
 

@@ -3,8 +3,8 @@ import re
 import pandas as pd
 import pytest
 
-from robust_recourse.paper import reproduce as module
 from robust_recourse.cli import main
+from robust_recourse.paper import reproduce as module
 from robust_recourse.paper.bench import PROFILES, TARGETS
 from robust_recourse.paper.reading import read_comparison
 from robust_recourse.paper.reproduce import experiment_file, reproduce

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,14 +75,15 @@ def _reproduce(arguments: argparse.Namespace) -> int:
 
     out = arguments.out or Path(f"reproduction-{arguments.profile}")
     need_folder(out)
-    done = reproduce(
-        TARGETS if arguments.target == "all" else [arguments.target],
-        out,
-        profile=arguments.profile,
-        datasets=arguments.datasets,
-        n_jobs=arguments.jobs,
-        table_format=arguments.format,
-    )
+    with _keeping(out):
+        done = reproduce(
+            TARGETS if arguments.target == "all" else [arguments.target],
+            out,
+            profile=arguments.profile,
+            datasets=arguments.datasets,
+            n_jobs=arguments.jobs,
+            table_format=arguments.format,
+        )
     for caption, frame in done.shown.items():
         print_table(frame.reset_index(), caption)
     for name in done.left_out:
@@ -97,8 +100,18 @@ def _experiment(arguments: argparse.Namespace) -> int:
     experiment = read_experiment(arguments.file, arguments.profile, overrides(arguments.set))
     out = arguments.out or Path(arguments.file.stem)
     need_folder(out)
-    results = run(experiment, out, n_jobs=arguments.jobs, table_format=arguments.format)
+    with _keeping(out):
+        results = run(experiment, out, n_jobs=arguments.jobs, table_format=arguments.format)
     shown = accuracies(results) if experiment.folds else configurations(results)[_SHOWN]
     print_table(shown.loc[:, (shown != "").any()], experiment.title)
     print_line(f"Results: {out / f'results.{arguments.format}'}")
     return 0
+
+
+@contextmanager
+def _keeping(out: Path) -> Iterator[None]:
+    """Say after an interruption where the finished parts are."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        raise type(stop)(f"what is finished is kept in {out}. Run the same command again to continue.") from None

@@ -107,7 +107,7 @@ def overrides(pairs: Sequence[str]) -> dict[str, Any]:
     for pair in pairs:
         try:
             values = merged(values, tomllib.loads(pair))
-        except tomllib.TOMLDecodeError as error:
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
             raise ValueError(
                 f"--set {pair}: write KEY=VALUE, with VALUE as in TOML (text in quotes): {error}"
             ) from None
@@ -119,5 +119,5 @@ def blaming(what: object) -> Iterator[None]:
     """Say first what a mistake is in, a file or an option."""
     try:
         yield
-    except (ModelError, NotImplementedError, TypeError, ValueError) as error:
+    except (ModelError, NotImplementedError, OverflowError, RecursionError, TypeError, ValueError) as error:
         raise ValueError(f"{what}: {error}") from error

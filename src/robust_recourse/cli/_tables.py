@@ -11,7 +11,7 @@ import pandas as pd
 from pandas.api import types
 
 from robust_recourse._files import replacing
-from robust_recourse.cli._csv import line_of, read_csv
+from robust_recourse.cli._csv import harmless, line_of, read_csv
 
 __all__ = [
     "add_reading",
@@ -118,11 +118,11 @@ def need_table(path: Path) -> None:
         raise ImportError(f"{path}: Parquet files need pyarrow: pip install 'robust-recourse[parquet]'")
 
 
-def write_table(frame: pd.DataFrame, path: Path, separator: str) -> None:
-    """Write a table in one move."""
+def write_table(frame: pd.DataFrame, path: Path, separator: str, *, raw: bool) -> None:
+    """Write a table in one move; without `raw`, no text of a CSV file is a formula to a spreadsheet."""
     with replacing(path) as written:
         if path.suffix.lower() == ".csv":
-            frame.to_csv(written, index=False, sep=separator)
+            (frame if raw else harmless(frame)).to_csv(written, index=False, sep=separator)
         else:
             frame.to_parquet(written, index=False)
 

@@ -9,7 +9,6 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from joblib import Memory
 from numpy.typing import ArrayLike
 
 from robust_recourse._validation import check_integer, check_real, check_seed
@@ -63,7 +62,7 @@ def future_models(
     threshold: float | None = None,
     random_state: int | np.random.Generator | np.random.RandomState | None = None,
     n_jobs: int | None = None,
-    memory: Memory | str | os.PathLike[str] | None = None,
+    folder: str | os.PathLike[str] | None = None,
 ) -> FutureModels:
     """Train the models that may replace the present one.
 
@@ -92,9 +91,10 @@ def future_models(
         Seed.
     n_jobs : int, optional
         Number of processes.
-    memory : Memory or path, optional
-        Where trained models are kept, a ``joblib.Memory`` or a folder: a later call with the same data, seed and
-        estimator trains only those that are missing. The files are pickles: use a folder that you trust.
+    folder : path, optional
+        Where trained models are kept: a later call with the same data, seed and estimator trains only those that are
+        missing. The files are pickles, sealed with a key of this user; those of somebody else are not opened, and the
+        models are trained again.
 
     Returns
     -------
@@ -115,7 +115,7 @@ def future_models(
     Every class has rows in every training set. A draw that would lose one is repeated, and it is an error if that does
     not help.
 
-    A `memory` knows an estimator by its class and parameters, whether it is fitted or not, and a function by its code,
+    A `folder` knows an estimator by its class and parameters, whether it is fitted or not, and a function by its code,
     what it closes over, and the globals and functions of its module that it uses. Code of other modules is known by
     name alone: take another folder when that changes. With other versions of this library, of scikit-learn or of what
     they rest on, models are trained again. What was trained before an interrupt or an error is kept.
@@ -144,7 +144,7 @@ def future_models(
     chosen = check_scenarios(scenarios)
     counts = check_counts(n_models, [scenario.name for scenario in chosen])
     start = check_integer(start, "start", minimum=0)
-    store = open_store(memory)
+    store = open_store(folder)
     present = Present(recipe, read_data(X, y, regression=regresses(recipe)), favourable, threshold)
     prepared = [scenario.prepare(present) for scenario in chosen]
     seed = check_seed(random_state)
@@ -191,7 +191,7 @@ def arrival_models(
     reseed: bool = True,
     random_state: int | np.random.Generator | np.random.RandomState | None = None,
     n_jobs: int | None = None,
-    memory: Memory | None = None,
+    folder: str | os.PathLike[str] | None = None,
 ) -> list[Any]:
     """Train future models: the present data together with a random part of the data that arrive.
 
@@ -213,7 +213,7 @@ def arrival_models(
         Seed.
     n_jobs : int, optional
         Number of processes.
-    memory : Memory, optional
+    folder : path, optional
         Where trained models are kept: a later call with the same data and seed trains only those that are missing.
 
     Returns
@@ -239,7 +239,7 @@ def arrival_models(
     data = TrainingData(np.concatenate([X, X_new]), np.concatenate([y, y_new]), None, np.empty(0, dtype=np.int64))
     plan = arriving(len(X), len(data), share)
     jobs = [Job(f"arrival, model {k}", data, plan, (seed, k), "all" if reseed else "none") for k in range(n_models)]
-    return [model for model, _ in train(check_recipe(estimator), jobs, n_jobs=n_jobs, store=open_store(memory))]
+    return [model for model, _ in train(check_recipe(estimator), jobs, n_jobs=n_jobs, store=open_store(folder))]
 
 
 def _key(name: str) -> int:

@@ -141,7 +141,7 @@ def tune(
             **decision,
             random_state=seed,
             n_jobs=n_jobs,
-            memory=None if store is None else store / "models",
+            folder=None if store is None else store / "models",
         )
 
     order = np.random.default_rng(seed).permutation(len(refused))[:n_people]
