@@ -67,8 +67,8 @@ def harmless(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _quoted(value: Any) -> Any:
-    if not isinstance(value, str) or not value.startswith(_FORMULAS):
-        return value
+    if not isinstance(value, str) or len(value) < 2 or not value.startswith(_FORMULAS):
+        return value  # a single sign is no formula
     try:
         float(value)
     except ValueError:

@@ -121,7 +121,7 @@ class Study:
         self.work += len(configurations) * len(rows)
         people, store = take(self._people, rows), self._store
         keys = [part_key(self._facts, dict(parameters), rows.tolist(), name) for parameters in configurations]
-        known = [None if store is None else _read(store, key, len(rows), len(models)) for key in keys]
+        known = [None if store is None else _read(store, key, len(rows)) for key in keys]
         jobs = (
             delayed(_measure)(self._method, self._X, people, models, parameters, store, key)
             for parameters, key, old in zip(configurations, keys, known, strict=True)
@@ -151,7 +151,7 @@ def _measure(
     return numbers
 
 
-def _read(store: Store, key: str, n_people: int, n_models: int) -> _Numbers | None:
+def _read(store: Store, key: str, n_people: int) -> _Numbers | None:
     """Return what is kept; None if it is not there, or makes no sense."""
     content = store.read(key)
     if content is None:
@@ -159,8 +159,8 @@ def _read(store: Store, key: str, n_people: int, n_models: int) -> _Numbers | No
     try:
         *parts, n_queries = json.loads(content)
         costs, shares, answers = (np.array(part, dtype=float) for part in parts)
-        if (costs.shape, shares.shape, answers.shape) != ((n_people,), (n_people,), (n_models,)):
-            raise ValueError("it is about other people or models")
+        if not costs.shape == shares.shape == (n_people,) or answers.ndim != 1:
+            raise ValueError("it is about other people")
         return _Numbers(costs, shares, answers, int(n_queries))
     except (TypeError, ValueError) as error:
         store.refuse(key, str(error))
