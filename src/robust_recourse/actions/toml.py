@@ -75,7 +75,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
         # Some editors begin a file with a mark that TOML does not know.
         content = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
         return _arguments(content)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (RecursionError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{os.fspath(path)}: this is no TOML file: {error}.") from error
     except ValueError as error:
         raise ValueError(f"{os.fspath(path)}: {error}") from error

@@ -16,6 +16,9 @@ from robust_recourse.notices.values import printable
 __all__ = ["Terminated", "ending", "reason"]
 
 
+_LONGEST = 800  # signs of a line that quotes what was given
+
+
 class Terminated(KeyboardInterrupt):
     """The process was told to end (SIGTERM)."""
 
@@ -51,7 +54,8 @@ def reason(error: BaseException) -> str:
         text = "what was given is nested too deeply."
     elif isinstance(error, OverflowError):
         text = f"a number is too large ({text})."
-    return printable(text)
+    text = printable(text)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 2 :]}"
 
 
 def _terminate(_number: int, _frame: FrameType | None) -> None:

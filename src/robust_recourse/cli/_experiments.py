@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from robust_recourse.cli._options import need_folder, need_report, overrides
+from robust_recourse.cli._options import need_folder, need_report, overrides, processes
 from robust_recourse.cli._printing import print_line, print_table
 from robust_recourse.paper.bench import PROFILES, TARGETS
 
@@ -63,7 +63,7 @@ def _add_experiment(commands: Commands) -> None:
 
 
 def _add_running(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--jobs", type=int, default=-1, help="processes (default: all cores)")
+    parser.add_argument("--jobs", type=processes, default=-1, help="processes (default: all cores)")
     parser.add_argument(
         "--format", choices=("csv", "parquet"), default="csv", help="of the table of results (default: %(default)s)"
     )
