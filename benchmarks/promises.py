@@ -22,7 +22,7 @@ from robust_recourse.futures import Arrival
 from robust_recourse.metrics import future_validity
 from robust_recourse.paper.bench.cases import load_rows, prepare
 from robust_recourse.paper.bench.classifiers import make_classifier
-from robust_recourse.paper.bench.runner import model_memory
+from robust_recourse.paper.bench.runner import model_folder
 from robust_recourse.paper.bench.spec import Setting
 
 SETTING = Setting(classifier="network", train_share=0.8, arrival_share=0.2, future_models=100, instances=100)
@@ -40,7 +40,7 @@ class Problem:
 
     def __init__(self, name, seed, store):
         self.name, self.seed, self.store = name, seed, store
-        self.case = prepare(name, SETTING, seed, memory=model_memory(store))
+        self.case = prepare(name, SETTING, seed, folder=model_folder(store))
         data = load_rows(name, {}, seed)
         rows = np.arange(len(data.D1))
         train, _ = train_test_split(rows, train_size=SETTING.train_share, random_state=seed, stratify=data.y1)

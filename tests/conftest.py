@@ -31,6 +31,14 @@ def linear(X):
     return (X[:, 0] + 2.0 * X[:, 1] > 1.0).astype(int)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _own_data(tmp_path_factory):
+    """The key of this user is made for the tests, and not in the user's own folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
+        yield
+
+
 @pytest.fixture
 def counting():
     return CountingModel

@@ -5,13 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
+import platform
+import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 __all__ = ["part_key", "replacing", "write_atomically"]
+
+_TEMPORARY = ".robust-recourse-"
 
 
 def part_key(*facts: Any) -> str:
@@ -20,22 +24,75 @@ def part_key(*facts: Any) -> str:
     return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Write a text file in one move."""
+def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None:
+    """Write a file in one move; text is written in UTF-8."""
     with replacing(path) as written:
-        written.write_text(text, encoding="utf-8", newline="")
+        written.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Give a file beside `path` to write to, and move it there at the end: whoever looks sees all of it or nothing."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".")
-    os.close(handle)
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a file beside `path` to write to, and move it there at the end: whoever looks sees all of it or nothing.
+
+    A file that is there is replaced, and keeps its permissions; whatever goes wrong, it stays as it is. What a killed
+    process left behind is removed. An `OSError`, such as that of a full disk, names `path`.
+    """
+    target = Path(os.path.realpath(path))  # a link stays one
+    name = ""
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _sweep(target.parent, os.getpid())
+        name = _create(target.parent)
         yield Path(name)
-        Path(name).chmod(0o644)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            os.chmod(name, target.stat().st_mode)
+        _flush(name)
+        os.replace(name, target)
+    except BaseException as error:
+        if name:
+            Path(name).unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename in (None, name):
+            error.filename = os.fspath(path)
         raise
+
+
+def _create(folder: Path) -> str:
+    """Make an empty file whose name says whose it is; its permissions are those of any new file."""
+    name = folder / f"{_TEMPORARY}{_host()}-{os.getpid()}-{secrets.token_hex(6)}"
+    os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    return os.fspath(name)
+
+
+def _flush(name: str) -> None:
+    """Wait until the content is on the disk: a power cut must not leave a name without it."""
+    handle = os.open(name, os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@cache
+def _sweep(folder: Path, _process: int) -> None:
+    """Remove what processes of this machine left in a folder when they were killed; once in a process."""
+    for path in folder.glob(f"{_TEMPORARY}{_host()}-*"):
+        process = path.name.split("-")[3]
+        if process.isdecimal() and not _alive(int(process)):
+            path.unlink(missing_ok=True)
+
+
+@cache
+def _host() -> str:
+    return hashlib.blake2b(platform.node().encode(), digest_size=4).hexdigest()
+
+
+def _alive(process: int) -> bool:
+    if os.name != "posix":
+        return True  # only a signal could tell, and there it would end the process
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OverflowError, PermissionError):
+        pass
+    return True

@@ -1,89 +1,15 @@
 import itertools
+import shutil
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from robust_recourse.cli._codec import dumps, loads
 
-from robust_recourse import ActionSet, NearestAccepted, RobustBayesianRecourse, Status
+from robust_recourse import ActionSet, NearestAccepted, RobustBayesianRecourse
+from robust_recourse.checkpoints import CheckpointWarning, Store
 from robust_recourse.cli import _batches
-from robust_recourse.cli._batches import Kept, explain_all
-from robust_recourse.result import Answer
-
-NUMBERS = st.floats()
-
-
-@st.composite
-def people(draw):
-    """Some people, of width 3, each with one or two recourses of any numbers."""
-    vector = st.lists(NUMBERS, min_size=3, max_size=3).map(np.array)
-    recourse = st.builds(
-        Answer,
-        x0=st.just(np.zeros(3)),
-        x=vector,
-        boundary=vector,
-        cost=NUMBERS,
-        budget=NUMBERS,
-        valid=st.booleans(),
-        status=st.sampled_from(Status),
-        reason=st.text(),
-        log_worst_case_odds=NUMBERS,
-        n_queries=st.integers(0, 2**62),
-    )
-    return draw(st.lists(st.lists(recourse, min_size=1, max_size=2), max_size=6))
-
-
-def assert_same(read, kept):
-    assert [len(known) for known in read] == [len(known) for known in kept]
-    for one, other in zip(itertools.chain(*read), itertools.chain(*kept), strict=True):
-        for name in ("x0", "x", "boundary", "cost", "budget", "log_worst_case_odds"):
-            np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
-        assert (one.valid, one.status, one.reason, one.n_queries) == (
-            other.valid,
-            other.status,
-            other.reason,
-            other.n_queries,
-        )
-        assert isinstance(one.status, Status)
-
-
-@settings(deadline=None, max_examples=60)
-@given(first=people(), second=people(), cut=st.integers(0, 400))
-def test_what_is_kept_comes_back_to_the_last_bit_and_a_torn_end_is_cut_off(tmp_path_factory, first, second, cut):
-    kept = Kept(tmp_path_factory.mktemp("kept") / "out.csv.partial")
-    points = np.zeros((20, 3))
-    assert kept.read(points) == []
-    kept.append(first)
-    kept.append(second)
-    assert_same(kept.read(points), first + second)
-    whole = kept.path.read_bytes()
-    torn = whole[: max(0, len(whole) - cut)]
-    kept.path.write_bytes(torn)
-    left = torn.count(b"\n")
-    assert_same(kept.read(points), (first + second)[:left])
-    kept.append(second)
-    assert_same(kept.read(points), [*(first + second)[:left], *second])
-    kept.remove()
-    kept.remove()
-    assert kept.read(points) == []
-
-
-def test_a_line_that_only_lost_its_end_is_torn_too(tmp_path):
-    kept, points = Kept(tmp_path / "partial"), np.zeros((5, 2))
-    known = [[Answer.unchanged(points[0])]]
-    kept.append(known * 2)
-    kept.path.write_bytes(kept.path.read_bytes()[:-1])
-    assert_same(kept.read(points), known)
-    kept.append(known * 2)
-    assert_same(kept.read(points), known * 3)
-
-
-def test_more_people_than_rows_are_cut_off(tmp_path):
-    kept = Kept(tmp_path / "partial")
-    x0 = np.zeros(2)
-    kept.append([[Answer.unchanged(x0)]] * 5)
-    assert len(kept.read(np.zeros((3, 2)))) == 3
+from robust_recourse.cli._batches import Batches
 
 
 @pytest.fixture(scope="module")
@@ -115,12 +41,16 @@ def test_batches_change_nothing(problem, tmp_path, monkeypatch, method, size, se
     parameters = {} if method is NearestAccepted else {"n_samples": 20, "n_neighbors": 20}
     fitted = method(model, ActionSet(X, increase=["a"]), random_state=0, **parameters).fit(X)
     n_recourses = 2 if method is NearestAccepted else 1
-    found = explain_all(fitted, refused, "refused.csv", Kept(tmp_path / "partial"), n_recourses, None)
+    batches = Batches(refused, "refused.csv", Store(tmp_path), "key")
+    found = batches.explain(fitted, n_recourses, None)
     whole = fitted.explain(refused, n_recourses)
     pd.testing.assert_frame_equal(found.to_frame(), whole.to_frame(), check_exact=True)
     pd.testing.assert_frame_equal(found.changes(), whole.changes(), check_exact=True)
     assert found.to_json() == whole.to_json()
-    assert len(Kept(tmp_path / "partial").read(np.zeros((11, 3)))) == 11
+    monkeypatch.setattr(method, "explain", lambda *_: pytest.fail("it is kept"))
+    assert batches.explain(fitted, n_recourses, None).to_json() == whole.to_json()
+    batches.forget()
+    assert Store(tmp_path).pieces() == []
 
 
 def test_who_is_out_of_time_is_not_kept(problem, tmp_path, monkeypatch):
@@ -129,22 +59,20 @@ def test_who_is_out_of_time_is_not_kept(problem, tmp_path, monkeypatch):
     clock = itertools.count()
     monkeypatch.setattr(_batches.time, "monotonic", lambda: float(next(clock)))
     model, X, refused = problem
-    kept, asked = Kept(tmp_path / "partial"), []
+    store, asked = Store(tmp_path), []
     method = NearestAccepted(model).fit(X)
 
     class Slow:
-        schema_, moves_, n_jobs, _accepted = method.schema_, method.moves_, 1, method._accepted
-        favourable, threshold = None, None
-        get_params, seed_, model_fingerprint_ = method.get_params, 0, None
+        schema_, n_jobs, model, favourable, threshold = method.schema_, 1, staticmethod(method.model), None, None
 
         def explain(self, X, n_recourses, time_limit):
             asked.append((len(X), time_limit))
             return method.explain(X, n_recourses, time_limit if time_limit > 1 else 0.0)
 
-    found = explain_all(Slow(), refused, "refused.csv", kept, 1, 8.0)
+    found = Batches(refused, "refused.csv", store, "key").explain(Slow(), 1, 8.0)
     # The clock is read three times in a batch: 1, 2, 3; 4, 5, 6; 7, 8: too late to keep, 9; then all that are left.
     assert asked == [(2, 7.0), (2, 4.0), (2, 1.0), (5, 0.0)]
-    assert len(kept.read(np.zeros((11, 3)))) == 4
+    assert store.pieces() == ["key-000000000-000000002", "key-000000002-000000004"]
     assert [str(status) for status in found.status] == ["ok"] * 4 + ["out of time"] * 7
     assert list(found.x.index) == list(refused.index)
 
@@ -166,16 +94,14 @@ def test_batches_grow_as_long_as_that_pays(problem, tmp_path, monkeypatch, fixed
     monkeypatch.setattr(_batches.time, "monotonic", lambda: now[0])
 
     class Timed:
-        schema_, moves_, n_jobs, _accepted = method.schema_, method.moves_, 1, method._accepted
-        favourable, threshold = None, None
-        get_params, seed_, model_fingerprint_ = method.get_params, 0, None
+        schema_, n_jobs, model, favourable, threshold = method.schema_, 1, staticmethod(method.model), None, None
 
         def explain(self, X, n_recourses, time_limit):
             asked.append(len(X))
             now[0] += fixed + each * len(X)
             return method.explain(X, n_recourses, time_limit)
 
-    explain_all(Timed(), refused, "refused.csv", Kept(tmp_path / "partial"), 1, None)
+    Batches(refused, "refused.csv", Store(tmp_path), "key").explain(Timed(), 1, None)
     assert asked[: len(sizes)] == sizes
     assert sum(asked) == 200
 
@@ -193,4 +119,106 @@ def test_a_model_that_fails_in_a_batch_names_its_first_row(problem, tmp_path, mo
 
     method = NearestAccepted(moody).fit(X)
     with pytest.raises(_batches.ModelError, match=r"batch of refused.csv that begins with row \d+: The model raised"):
-        explain_all(method, refused, "refused.csv", Kept(tmp_path / "partial"), 1, None)
+        Batches(refused, "refused.csv", Store(tmp_path), "key").explain(method, 1, None)
+
+
+class Watched:
+    """A method that remembers whom it explained."""
+
+    def __init__(self, method):
+        self._method, self.asked = method, []
+        self.schema_, self.model, self.n_jobs, self.favourable, self.threshold = (
+            method.schema_, method.model, 1, None, None,
+        )  # fmt: skip
+
+    def explain(self, X, n_recourses, time_limit):
+        self.asked.append(list(X.index))
+        return self._method.explain(X, n_recourses, time_limit)
+
+
+@pytest.fixture
+def kept(problem, tmp_path, monkeypatch):
+    """Everybody is explained in batches of 3, 3, 3 and 2, and kept."""
+    monkeypatch.setattr(_batches, "_FIRST", 3)
+    monkeypatch.setattr(_batches, "_GROWTH", 1)
+    model, X, refused = problem
+    method, store = Watched(NearestAccepted(model).fit(X)), Store(tmp_path)
+    whole = Batches(refused, "refused.csv", store, "key").explain(method, 1, None).to_json()
+    method.asked.clear()
+
+    def again(people=refused, key="key"):
+        method.asked.clear()
+        found = Batches(people, "refused.csv", store, key).explain(method, 1, None)
+        return found.to_json() == whole, method.asked
+
+    return store, again
+
+
+def test_only_what_is_missing_is_explained_again(kept):
+    store, again = kept
+    assert again() == (True, [])
+    store.remove([store.pieces()[1]])
+    assert again() == (True, [["p3", "p4", "p5"]])
+    store.remove(store.pieces()[:2])
+    assert again() == (True, [["p0", "p1", "p2"], ["p3", "p4", "p5"]])
+
+
+def test_pieces_that_changed_places_are_not_used(kept):
+    store, again = kept
+    first, second = (store.folder / f"{name}.piece" for name in store.pieces()[:2])
+    for _ in range(2):
+        shutil.copy(first, second)
+        with pytest.warns(CheckpointWarning, match=r"key-000000003-000000006.piece is not used.*something else"):
+            assert again() == (True, [["p3", "p4", "p5"]])
+
+
+def test_pieces_of_other_rows_are_not_used(kept, problem):
+    _, again = kept
+    other = problem[2].copy()
+    other.iloc[4, 1] += 1
+    with pytest.warns(CheckpointWarning, match="it answers something else"):
+        same, asked = again(other)
+    assert not same
+    assert asked == [["p3", "p4", "p5"]]
+    assert again(key="other")[1] == [["p0", "p1", "p2"], ["p3", "p4", "p5"], ["p6", "p7", "p8"], ["p9", "p10"]]
+
+
+def test_people_who_changed_their_names_are_others(kept, problem):
+    _, again = kept
+    other = problem[2].rename(index={"p7": "q7"})
+    with pytest.warns(CheckpointWarning, match="it answers something else"):
+        assert again(other)[1] == [["p6", "q7", "p8"]]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda _: b"",
+        lambda _: b"{}",
+        lambda content: content[:-20],
+        lambda content: dumps(loads(content)).replace(b"method.json", b"method.jsom"),
+    ],
+)
+def test_a_piece_with_a_checksum_that_is_no_recourse_is_not_used(kept, problem, change):
+    store, again = kept
+    name, answers = store.pieces()[2], Batches(problem[2], "", store, "key")._answers(6, 9)
+    store.write(name, change(store.read(name, answers)), answers)
+    with pytest.warns(CheckpointWarning, match="key-000000006-000000009.piece is not used"):
+        assert again() == (True, [["p6", "p7", "p8"]])
+
+
+def test_a_piece_about_fewer_people_is_not_used(kept, problem):
+    store, again = kept
+    batches = Batches(problem[2], "", store, "key")
+    names = store.pieces()
+    short = store.read(names[3], batches._answers(9, 11))
+    store.write(names[2], short, batches._answers(6, 9))
+    with pytest.warns(CheckpointWarning, match="it is about other people"):
+        assert again() == (True, [["p6", "p7", "p8"]])
+
+
+def test_names_that_are_no_batches_are_left_alone(kept):
+    store, again = kept
+    for name in ("key-000000009-000000002", "key-000000009-000000099", "key-1-2", "key-000000002-000000005"):
+        store.write(name, b"?")
+    assert again() == (True, [])

@@ -57,7 +57,7 @@ def test_recourses_of_a_table_end_to_end(explain, folder, lender, capsys):
     assert notices == ["index.html", *(f"notice-{i:03d}.html" for i in range(12))]
     for shown in ("ok", "12", "100%", f"{np.median(found.cost):.3f}", "income", "out.csv", "all.json", "index.html"):
         assert shown in printed.out
-    assert not list(folder.glob("*partial*"))
+    assert not (folder / "out.csv.partial").exists()
 
 
 def test_what_is_written_is_what_the_model_accepts_and_the_action_set_allows(explain, lender, capsys):
@@ -463,14 +463,12 @@ def interrupted(explain, monkeypatch, complaint):
 
 
 def test_an_interrupted_command_continues_where_it_was(explain, interrupted, folder, lender):
-    (partial,) = folder.glob("out.csv.*.partial")
-    assert "interrupted: 6 of 12 rows" in interrupted.line
-    assert partial.name in interrupted.line
+    assert "interrupted: 6 of 12 rows are finished and kept in out.csv.partial. Run the same" in interrupted.line
     assert not Path("out.csv").exists()
     assert explain(n_recourses=2) == 0
     assert interrupted.asked[2:] == [[], ["006", "007", "008"], ["009", "010", "011"]]
     same(read_csv("out.csv"), expected(lender, n_recourses=2))
-    assert not partial.exists()
+    assert not (folder / "out.csv.partial").exists()
 
 
 def test_an_interruption_before_anything_is_finished_says_so(explain, folder, complaint, monkeypatch):
@@ -480,33 +478,32 @@ def test_an_interruption_before_anything_is_finished_says_so(explain, folder, co
     monkeypatch.setattr(NearestAccepted, "explain", press)
     assert explain() == 130
     assert "none of 12 rows is finished, and nothing is kept" in complaint()
-    assert not list(folder.glob("*partial*"))
+    assert not (folder / "out.csv.partial").exists()
 
 
-@pytest.mark.parametrize("damage", ["half a line", "nonsense", "another width"])
-def test_a_damaged_end_of_what_was_kept_is_done_again(explain, interrupted, folder, lender, damage):
-    (partial,) = folder.glob("out.csv.*.partial")
-    lines = partial.read_text(encoding="utf-8").splitlines(keepends=True)
-    lines[5] = {
-        "half a line": lines[5][:40],
-        "nonsense": '{"a": 1}\n',
-        "another width": lines[5].replace('"x": [', '"x": [1.0, '),
-    }[damage]
-    partial.write_text("".join(lines), encoding="utf-8")
-    assert explain(n_recourses=2) == 0
-    assert interrupted.asked[3][0] == "005"
-    same(read_csv("out.csv"), expected(lender, n_recourses=2))
-
-
-def test_other_arguments_or_files_do_not_continue_there(explain, interrupted, edit, folder, lender):
-    (partial,) = folder.glob("out.csv.*.partial")
-    assert explain(n_recourses=1) == 0
-    same(read_csv("out.csv"), expected(lender))
-    edit("refused.csv", "\n", "\n\n")
+@pytest.mark.parametrize("name", ["train.csv", "refused.csv", "actions.toml"])
+def test_with_another_file_nothing_is_continued(explain, interrupted, edit, folder, name):
+    kept = {path.name for path in (folder / "out.csv.partial").iterdir()}
+    edit(name, "\n", "\n\n")
     interrupted.asked[:] = [[], [], []]
     assert explain(n_recourses=2) == 0
     assert interrupted.asked[3] == ["000", "001", "002"]
-    assert partial.exists()  # what it holds is not lost
+    assert {path.name for path in (folder / "out.csv.partial").iterdir()} == kept  # what it holds is not lost
+
+
+def test_with_another_model_nothing_is_continued(explain, interrupted, lender):
+    io = pytest.importorskip("skops.io")
+    few = lender.train.iloc[5:]
+    io.dump(clone(lender.model).fit(few.drop(columns="outcome"), few["outcome"]), "model.skops")
+    interrupted.asked[:] = [[], [], []]
+    assert explain(n_recourses=2) == 0
+    assert interrupted.asked[3] == ["000", "001", "002"]
+
+
+def test_with_other_options_nothing_is_continued(explain, interrupted, lender):
+    assert explain(n_recourses=1) == 0
+    assert interrupted.asked[3] == ["000", "001", "002"]
+    same(read_csv("out.csv"), expected(lender))
 
 
 def test_an_old_result_stays_if_the_new_one_cannot_be_written(explain, folder, complaint, monkeypatch):
@@ -520,8 +517,7 @@ def test_an_old_result_stays_if_the_new_one_cannot_be_written(explain, folder, c
     assert explain() == 2
     assert "No space left on device" in complaint()
     assert (folder / "out.csv").read_text(encoding="utf-8") == "old"
-    (kept,) = {path.name for path in folder.iterdir()} - before
-    assert kept.endswith(".partial")
+    assert {path.name for path in folder.iterdir()} - before == {"out.csv.partial"}
 
 
 @pytest.mark.parametrize("missing", ["--model", "--train", "--refused", "--actions", "--out"])

@@ -588,11 +588,11 @@ def watched(monkeypatch):
     """The methods that ``explain`` uses, and where it keeps what is finished; nobody is explained."""
     calls = []
 
-    def stop(method, people, name, kept, *_):  # noqa: ARG001
-        calls.append((method, kept.path.name))
+    def stop(batches, method, *_):
+        calls.append((method, batches._key))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("robust_recourse.cli._explain.explain_all", stop)
+    monkeypatch.setattr("robust_recourse.cli._explain.Batches.explain", stop)
     return calls
 
 

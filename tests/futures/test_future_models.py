@@ -1,5 +1,6 @@
 """Future models: the same from everywhere, of any data, trained once, and told apart."""
 
+import os
 import pickle
 import sys
 from pathlib import Path
@@ -10,7 +11,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from joblib import Memory
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import RandomForestClassifier, VotingClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -19,6 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+from robust_recourse.checkpoints import CheckpointWarning, InUseError, Store
 from robust_recourse.futures import (
     Arrival,
     Bootstrap,
@@ -31,6 +32,7 @@ from robust_recourse.futures import (
     TrainingError,
     future_models,
 )
+from robust_recourse.futures._store import ModelStore
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(80, 3))
@@ -416,45 +418,86 @@ def counting(tmp_path):
     return Counting(tmp_path / "fits")
 
 
-def train(estimator, memory, scenarios=EVERY[:-1], **options):
-    options = {"n_models": 2, "random_state": 0, "memory": memory} | options
+def train(estimator, folder, scenarios=EVERY[:-1], **options):
+    options = {"n_models": 2, "random_state": 0, "folder": folder} | options
     return future_models(estimator, options.pop("X", X), options.pop("y", Y), scenarios, **options)
 
 
-def test_a_memory_trains_nothing_twice(counting, tmp_path):
-    first = train(counting.estimator, Memory(str(tmp_path / "memory"), verbose=0))
+def test_a_folder_trains_nothing_twice(counting, tmp_path):
+    first = train(counting.estimator, tmp_path / "models")
     # Six scenarios of two, and one model whose threshold moves.
     assert counting.fits == 13
-    again = train(counting.estimator, tmp_path / "memory")
-    train(counting.estimator, str(tmp_path / "memory"), EVERY[3:6])
+    again = train(counting.estimator, tmp_path / "models")
+    train(counting.estimator, str(tmp_path / "models"), EVERY[3:6])
     assert counting.fits == 13
     assert_same(first, again)
     assert list(first.note) == list(again.note)
 
 
-def test_a_memory_serves_any_number_of_processes(tmp_path):
-    # As many folders as there are: joblib's own memory would know the models of the first one only.
-    train(TREE, tmp_path / "other", "bootstrap", n_models=1)
-    tmp_path, times = tmp_path / "this", []
+def test_a_folder_serves_any_number_of_processes(tmp_path):
+    times = []
     for n_jobs in (1, 2, 1):
         train(TREE, tmp_path, EVERY[:5], n_jobs=n_jobs, X=FRAME)
-        times.append({path.parent.name: path.stat().st_mtime_ns for path in tmp_path.rglob("output.pkl")})
+        times.append({path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()})
     assert len(times[0]) == 9
     assert times[0] == times[1] == times[2]
 
 
-def test_a_memory_that_is_cleared_or_damaged_trains_again(counting, tmp_path):
-    memory = Memory(tmp_path / "memory", verbose=0)
-    first = train(counting.estimator, memory, "bootstrap")
-    for path in (tmp_path / "memory").rglob("output.pkl"):
-        path.write_bytes(path.read_bytes()[:20])
-    assert_same(train(counting.estimator, memory, "bootstrap"), first)
+def test_a_folder_that_is_cleared_or_damaged_trains_again(counting, tmp_path):
+    first = train(counting.estimator, tmp_path, "bootstrap")
+    for path in tmp_path.glob("*.piece"):
+        path.write_bytes(path.read_bytes()[:-20])
+    with pytest.warns(CheckpointWarning, match="this user has not written it like that"):
+        assert_same(train(counting.estimator, tmp_path, "bootstrap"), first)
     assert counting.fits == 4
-    memory.clear(warn=False)
-    assert_same(train(counting.estimator, memory, "bootstrap"), first)
+    for path in tmp_path.glob("*.piece"):
+        path.unlink()
+    assert_same(train(counting.estimator, tmp_path, "bootstrap"), first)
     assert counting.fits == 6
-    train(counting.estimator, Memory(None), "bootstrap")
-    assert counting.fits == 8
+
+
+class Boom:
+    """Would end the test if it were opened."""
+
+    def __reduce__(self):
+        return pytest.fail, ("a pickle of somebody else was opened",)
+
+
+@pytest.mark.parametrize("how", ["bare", "plain checksum", "another user's", "another model's"])
+def test_pickles_that_this_user_did_not_write_for_this_are_not_opened(counting, tmp_path, monkeypatch, how):
+    first = train(counting.estimator, tmp_path, "bootstrap", n_models=1)
+    (path,) = tmp_path.glob("*.piece")
+    if how == "bare":
+        path.write_bytes(pickle.dumps(Boom()))
+    elif how == "plain checksum":
+        Store(tmp_path).write(path.stem, pickle.dumps(Boom()))
+    elif how == "another user's":
+        with monkeypatch.context() as patch:
+            patch.setattr("robust_recourse.checkpoints.store.user_key", lambda: b"another")
+            ModelStore(tmp_path).save(path.stem, Boom())
+    else:
+        ModelStore(tmp_path).save("other", Boom())
+        (tmp_path / "other.piece").rename(path)
+    with pytest.warns(CheckpointWarning, match=r"\.piece is not used"):
+        assert_same(train(counting.estimator, tmp_path, "bootstrap", n_models=1), first)
+    assert counting.fits == 2
+
+
+def test_a_pickle_of_ones_own_that_cannot_be_read_is_trained_again(counting, tmp_path):
+    first = train(counting.estimator, tmp_path, "bootstrap", n_models=1)
+    (path,) = tmp_path.glob("*.piece")
+    ModelStore(tmp_path).write(path.stem, b"no pickle")
+    with pytest.warns(CheckpointWarning, match="it cannot be read: UnpicklingError"):
+        assert_same(train(counting.estimator, tmp_path, "bootstrap", n_models=1), first)
+
+
+def test_a_second_writer_is_told_who_the_first_is(counting, tmp_path):
+    with (
+        ModelStore(tmp_path / "models").writing(),
+        pytest.raises(InUseError, match=rf"models is in use: process {os.getpid()} on"),
+    ):
+        train(counting.estimator, tmp_path / "models", "bootstrap")
+    assert counting.fits == 0
 
 
 def test_what_was_trained_before_a_failure_is_kept(counting, tmp_path):
@@ -465,23 +508,23 @@ def test_what_was_trained_before_a_failure_is_kept(counting, tmp_path):
         return refit(X, y, seed)
 
     with pytest.raises(TrainingError, match="bootstrap, model 3"):
-        train(fails_later, tmp_path / "memory", "bootstrap", n_models=5)
-    assert len(list((tmp_path / "memory").rglob("output.pkl"))) == 3
+        train(fails_later, tmp_path / "models", "bootstrap", n_models=5)
+    assert len(list((tmp_path / "models").iterdir())) == 3
 
 
 def test_a_model_that_cannot_be_kept_is_named(tmp_path):
-    with pytest.raises(TrainingError, match=r"seeds, model 0: memory cannot keep the model, .*Leave memory out"):
+    with pytest.raises(TrainingError, match=r"seeds, model 0: folder cannot keep the model, .*Leave folder out"):
         train(lambda *_: lambda X: X, tmp_path, "seeds")
 
 
-def test_a_memory_needs_estimators_that_can_be_pickled(tmp_path):
+def test_a_folder_needs_estimators_that_can_be_pickled(tmp_path):
     local = make_pipeline(FunctionTransformer(lambda X: X), LogisticRegression())
     assert len(train(local, None, "bootstrap")) == 2
-    with pytest.raises(TypeError, match="memory cannot tell estimators apart of which a part cannot be pickled"):
+    with pytest.raises(TypeError, match="folder cannot tell estimators apart of which a part cannot be pickled"):
         train(local, tmp_path, "seeds")
 
 
-def test_a_memory_trains_what_is_missing(counting, tmp_path):
+def test_a_folder_trains_what_is_missing(counting, tmp_path):
     train(counting.estimator, tmp_path, "bootstrap")
     train(counting.estimator, tmp_path, ["seeds", "bootstrap"], n_models=3)
     assert counting.fits == 2 + 4
@@ -505,7 +548,7 @@ def test_a_memory_trains_what_is_missing(counting, tmp_path):
     ],
     ids=lambda change: next(iter(change)),
 )
-def test_a_memory_notices_what_is_different(counting, tmp_path, change):
+def test_a_folder_notices_what_is_different(counting, tmp_path, change):
     train(counting.estimator, tmp_path, "deletion")
     change = dict(change)
     estimator = Remembers(counting.estimator.folder, **change.pop("estimator", {}))
@@ -513,7 +556,7 @@ def test_a_memory_notices_what_is_different(counting, tmp_path, change):
     assert counting.fits == 4
 
 
-def test_a_memory_notices_other_times_and_other_new_rows(counting, tmp_path):
+def test_a_folder_notices_other_times_and_other_new_rows(counting, tmp_path):
     for time in (np.arange(80), np.arange(80)[::-1], np.arange(80) + 5.0):
         train(counting.estimator, tmp_path, Temporal(time))
     assert counting.fits == 4
@@ -527,7 +570,7 @@ def test_a_memory_notices_other_times_and_other_new_rows(counting, tmp_path):
     assert counting.fits == 12
 
 
-def test_a_memory_does_not_care_whether_the_estimator_is_fitted(counting, tmp_path):
+def test_a_folder_does_not_care_whether_the_estimator_is_fitted(counting, tmp_path):
     train(counting.estimator, tmp_path, "bootstrap")
     counting.estimator.X_ = "something learnt"
     train(counting.estimator, tmp_path, "bootstrap")
@@ -535,7 +578,7 @@ def test_a_memory_does_not_care_whether_the_estimator_is_fitted(counting, tmp_pa
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars"])
-def test_a_memory_knows_equal_frames(counting, tmp_path, kind):
+def test_a_folder_knows_equal_frames(counting, tmp_path, kind):
     def table():
         columns = {"a": np.arange(40.0), "b": ["".join(["co", "ok"]), "clerk"] * 20, "c": np.arange(40)}
         if kind == "polars":
@@ -551,7 +594,7 @@ def test_a_memory_knows_equal_frames(counting, tmp_path, kind):
     assert counting.fits == 4
 
 
-def test_a_memory_serves_functions_and_notices_other_ones(counting, tmp_path):
+def test_a_folder_serves_functions_and_notices_other_ones(counting, tmp_path):
     def make(strength):
         def local(X, y, seed):
             leave_a_file(counting.folder)
@@ -559,10 +602,10 @@ def test_a_memory_serves_functions_and_notices_other_ones(counting, tmp_path):
 
         return local
 
-    first = train(make(1), tmp_path / "memory", "bootstrap")
-    assert_same(first, train(make(1), tmp_path / "memory", "bootstrap"))
+    first = train(make(1), tmp_path / "models", "bootstrap")
+    assert_same(first, train(make(1), tmp_path / "models", "bootstrap"))
     assert counting.fits == 2
-    train(make(2), tmp_path / "memory", "bootstrap")
+    train(make(2), tmp_path / "models", "bootstrap")
     assert counting.fits == 4
 
 
@@ -627,7 +670,7 @@ def test_one_class_has_no_decision():
         ({"estimator": Copies([1])}, TypeError, "estimator, a Copies, cannot be copied .* or pass a function refit"),
         ({"start": -1}, ValueError, "start must be at least 0"),
         ({"random_state": -1}, ValueError, "random_state must be at least 0"),
-        ({"memory": 3}, TypeError, "memory must be a joblib.Memory or a folder, got int"),
+        ({"folder": 3}, TypeError, "folder must be a path, got int"),
     ],
 )
 def test_what_is_wrong_is_named_before_anything_is_trained(changes, error, match):

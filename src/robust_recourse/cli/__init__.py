@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from robust_recourse import __version__
 from robust_recourse.cli import _actions, _datasets, _demo, _experiments, _explain, _tune
+from robust_recourse.cli._ending import Terminated, ending, reason
 from robust_recourse.cli._options import positive_integer
 
 __all__ = ["main", "positive_integer"]
@@ -17,24 +18,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code.
 
     It is 0 if all went well, 1 if a target that was asked for strictly is out of reach, 2 for input that cannot be
-    used, with one line on standard error that says why, and 130 after an interruption from the keyboard.
+    used, with one line on standard error that says why, 130 after an interruption from the keyboard, and 143 if
+    the process was told to end.
     """
     arguments = _parser().parse_args(argv)
     try:
-        return int(arguments.run(arguments))
-    except (ImportError, OSError, ValueError) as error:
-        print(f"robust-recourse: {_line(error)}", file=sys.stderr)  # noqa: T201
+        with ending():
+            return int(arguments.run(arguments))
+    except (ImportError, MemoryError, OSError, OverflowError, RecursionError, ValueError) as error:
+        print(f"robust-recourse: {reason(error)}", file=sys.stderr)  # noqa: T201
         return 2
-    except KeyboardInterrupt as error:
-        print(f"robust-recourse: interrupted{f': {error}' if str(error) else ''}", file=sys.stderr)  # noqa: T201
-        return 130
-
-
-def _line(error: Exception) -> str:
-    """Say what went wrong in one line."""
-    if isinstance(error, OSError) and error.strerror and error.filename is not None:
-        return f"{error.filename}: {error.strerror}"
-    return " ".join(str(error).split())
+    except KeyboardInterrupt as stop:
+        word, code = ("terminated", 143) if isinstance(stop, Terminated) else ("interrupted", 130)
+        print(f"robust-recourse: {word}{f': {reason(stop)}' if str(stop) else ''}", file=sys.stderr)  # noqa: T201
+        return code
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -1,168 +1,146 @@
-"""Explaining many rows: batch by batch, and what is finished is kept in a file until everything is."""
+"""Explaining many rows: batch by batch, and what is finished is kept until everything is."""
 
 from __future__ import annotations
 
-import json
 import math
-import os
+import re
 import sys
 import time
-from collections.abc import Iterator
-from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from joblib import effective_n_jobs
 
-from robust_recourse._typing import FloatArray
-from robust_recourse.methods._collect import collect
-from robust_recourse.methods._space import Space
-from robust_recourse.methods.base import RecourseMethod
-from robust_recourse.models.predictor import ModelError
-from robust_recourse.result import Answer, Recourse, Recourses, Status
+from robust_recourse.checkpoints import Store, rows_fingerprint
+from robust_recourse.models.predictor import ModelError, Predictor
+from robust_recourse.result import Recourses
 
-__all__ = ["Kept", "explain_all"]
+__all__ = ["Batches"]
 
+_ASKED = 8192  # rows that the model is asked about together
 _FIRST = 32  # rows of the first batch, for each process
 _GROWTH = 4  # of a batch from one to the next
 _SECONDS = 20.0  # that a batch may take and still grow: it is lost when everything stops
 _PAYS = 1.3  # times as many rows in a second, for which a batch grows although it takes longer
 
 
-class Kept:
-    """The recourses of the people that are finished, in a file with a line for each.
+class Batches:
+    """The rows of a table, of which some are explained already.
 
     Parameters
     ----------
-    path : Path
-        The file. Its name must tell apart whatever gives other recourses.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def read(self, points: FloatArray) -> list[list[Answer]]:
-        """Return what is there: that of the first people; `points` are the rows of all. A damaged end is cut off."""
-        people: list[list[Answer]] = []
-        if not self.path.exists():
-            return people
-        whole = 0
-        with self.path.open("r+b") as file:
-            for line in file:
-                if not line.endswith(b"\n"):
-                    break  # torn, even if it reads well: what is appended would continue it
-                try:
-                    people.append([_recourse(entry, points[len(people)]) for entry in json.loads(line)])
-                except (AttributeError, IndexError, KeyError, TypeError, ValueError):
-                    break
-                whole += len(line)
-            file.truncate(whole)
-        return people
-
-    def append(self, people: list[list[Answer]]) -> None:
-        """Keep more, for good: it is on the disk when this returns."""
-        with self.path.open("ab") as file:
-            file.writelines(json.dumps([_entry(recourse) for recourse in known]).encode() + b"\n" for known in people)
-            file.flush()
-            os.fsync(file.fileno())
-
-    def remove(self) -> None:
-        """Forget everything."""
-        self.path.unlink(missing_ok=True)
-
-
-def explain_all(
-    method: RecourseMethod, X: pd.DataFrame, name: str, kept: Kept, n_recourses: int, time_limit: float | None
-) -> Recourses:
-    """Explain the rows of a table as ``method.explain(X)`` does, continuing after those that are kept.
-
-    Parameters
-    ----------
-    method : RecourseMethod
-        A fitted method. A row gets the same recourse whatever it is explained with, so batches change nothing.
     X : DataFrame
         The rows.
     name : str
         What messages call them.
-    kept : Kept
-        Where what is finished is kept.
-    n_recourses, time_limit
-        As for `explain`; rows are explained in order, and those that are left when the time is over are the last.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        With a message that says what is kept where.
-    ModelError
-        If the model cannot answer.
+    store : Store
+        Where recourses are kept, batch by batch. A batch is used again only for exactly the rows that it answers.
+    key : str
+        What tells apart whatever gives other recourses.
     """
-    deadline = math.inf if time_limit is None else time.monotonic() + time_limit
-    space = Space(method.schema_.read(X, name), method.moves_, np.arange(len(X)))
-    method._accepted(space, name)  # a row that the model cannot take fails now
-    people = kept.read(space.points)
-    size, speed = _FIRST * effective_n_jobs(method.n_jobs), 0.0
-    try:
-        while len(people) < len(X):
-            first, started = len(people), time.monotonic()
-            # Once the time is over, one call says so of all that are left.
-            last = first + size if started < deadline else len(X)
-            left = None if time_limit is None else max(deadline - started, 0.0)
-            found = list(_people(method.explain(X.iloc[first:last], n_recourses, left)))
-            if time.monotonic() < deadline:
-                kept.append(found)
-            people += found
-            took = max(time.monotonic() - started, 1e-9)
-            before, speed = speed, len(found) / took
-            # Batches never shrink: much of what one costs does not depend on its rows, so small ones are dear.
-            if took < _SECONDS or speed > _PAYS * before:
-                size *= _GROWTH
-            _tell(len(people), len(X))
-    except KeyboardInterrupt:
-        if not kept.path.exists():
-            raise KeyboardInterrupt(f"none of {len(X)} rows is finished, and nothing is kept.") from None
-        raise KeyboardInterrupt(
-            f"{len(people)} of {len(X)} rows are finished and kept in {kept.path}. Run the same command again to "
-            "continue with the others."
-        ) from None
-    except ModelError as error:
-        raise ModelError(f"In a batch of {name} that begins with row {first}: {error}") from error
-    return collect(method, space, people)
 
+    def __init__(self, X: pd.DataFrame, name: str, store: Store, key: str) -> None:
+        self._X, self._name, self._store, self._key = X, name, store, key
 
-def _people(found: Recourses) -> Iterator[list[Answer]]:
-    """Yield the recourses person by person, without the samples around them, which nobody will look at."""
-    for _, entries in groupby(zip(found.person, found, strict=True), key=lambda pair: pair[0]):
-        yield [_answer(recourse) for _, recourse in entries]
+    def explain(self, method: Any, n_recourses: int, time_limit: float | None) -> Recourses:
+        """Explain the rows as ``method.explain(X)`` does, all but those that are kept.
 
+        Parameters
+        ----------
+        method : RecourseMethod
+            A fitted method. A row gets the same recourse whatever it is explained with, so batches change nothing.
+        n_recourses, time_limit
+            As for `explain`; rows are explained in order, and those that are left when the time is over are the last.
 
-def _answer(recourse: Recourse) -> Answer:
-    assert recourse.trace is not None
-    names = ("cost", "budget", "valid", "status", "reason", "log_worst_case_odds", "n_queries")
-    points = {name: getattr(recourse.trace, name) for name in ("x0", "x", "boundary")}
-    return Answer(**points, **{name: getattr(recourse, name) for name in names})
+        Raises
+        ------
+        KeyboardInterrupt
+            With a message that says what is kept where.
+        ModelError
+            If the model cannot answer.
+        """
+        first, known = 0, dict(self._kept())
+        deadline = math.inf if time_limit is None else time.monotonic() + time_limit
+        size, speed = _FIRST * effective_n_jobs(method.n_jobs), 0.0
+        parts: list[Recourses] = []
+        self._ask(method)
+        try:
+            while first < len(self._X):
+                last = known.pop(first, None)
+                found = None if last is None else self._read(first, last)
+                if found is None:
+                    started = time.monotonic()
+                    # Once the time is over, one call says so of all that are left.
+                    most = first + size if started < deadline else len(self._X)
+                    last = min([most, len(self._X), *(later for later in known if later > first)])
+                    left = None if time_limit is None else max(deadline - started, 0.0)
+                    found = method.explain(self._X.iloc[first:last], n_recourses, left)
+                    if time.monotonic() < deadline:
+                        self._store.write(
+                            self._piece(first, last), found.to_json(indent=None).encode(), self._answers(first, last)
+                        )
+                    took = max(time.monotonic() - started, 1e-9)
+                    before, speed = speed, (last - first) / took
+                    # Batches never shrink: much of what one costs does not depend on its rows, so small ones are dear.
+                    if took < _SECONDS or speed > _PAYS * before:
+                        size *= _GROWTH
+                    _tell(last, len(self._X))
+                parts.append(found)
+                assert last is not None
+                first = last
+        except KeyboardInterrupt as stop:
+            raise type(stop)(self._left()) from None
+        except ModelError as error:
+            raise ModelError(f"In a batch of {self._name} that begins with row {first}: {error}") from error
+        return Recourses.concat(parts)
 
+    def forget(self) -> None:
+        """Remove what is kept."""
+        self._store.remove([self._piece(first, last) for first, last in self._kept()])
 
-def _entry(recourse: Answer) -> dict[str, Any]:
-    return {
-        "x": recourse.x.tolist(),
-        "boundary": recourse.boundary.tolist(),
-        "cost": float(recourse.cost),
-        "budget": float(recourse.budget),
-        "valid": bool(recourse.valid),
-        "status": str(recourse.status),
-        "reason": recourse.reason,
-        "log_worst_case_odds": float(recourse.log_worst_case_odds),
-        "n_queries": int(recourse.n_queries),
-    }
+    def _ask(self, method: Any) -> None:
+        """Ask the model about all rows as they are: one that it cannot take fails now, not after hours."""
+        table = method.schema_.read(self._X, self._name)
+        decision = {"favourable": method.favourable, "threshold": method.threshold}
+        predict = Predictor(method.model, table.decode, self._name, **decision)
+        for rows in np.array_split(np.arange(len(self._X)), math.ceil(len(self._X) / _ASKED)):
+            predict(table.values[rows], rows)
 
+    def _kept(self) -> list[tuple[int, int]]:
+        """Return first and last row of every batch that is kept; the last one is not in it."""
+        matches = (re.fullmatch(rf"{self._key}-(\d{{9}})-(\d{{9}})", key) for key in self._store.pieces())
+        spans = [(int(match[1]), int(match[2])) for match in matches if match]
+        return [(first, last) for first, last in spans if first < last <= len(self._X)]
 
-def _recourse(entry: dict[str, Any], x0: FloatArray) -> Answer:
-    x, boundary = (np.array(entry.pop(name), dtype=float) for name in ("x", "boundary"))
-    if x.shape != x0.shape or boundary.shape != x0.shape:
-        raise ValueError("This is the recourse of another table.")
-    return Answer(x0=x0, x=x, boundary=boundary, status=Status(entry.pop("status")), **entry)
+    def _read(self, first: int, last: int) -> Recourses | None:
+        piece = self._piece(first, last)
+        content = self._store.read(piece, self._answers(first, last))
+        if content is None:
+            return None
+        try:
+            found = Recourses.from_json(content.decode())
+            if not np.array_equal(np.unique(found.person), np.arange(last - first)):
+                raise ValueError("it is about other people")
+        except ValueError as error:
+            self._store.refuse(piece, str(error))
+            return None
+        return found
+
+    def _piece(self, first: int, last: int) -> str:
+        return f"{self._key}-{first:09d}-{last:09d}"
+
+    def _answers(self, first: int, last: int) -> str:
+        return rows_fingerprint(self._X.iloc[first:last])
+
+    def _left(self) -> str:
+        finished = sum(last - first for first, last in self._kept())
+        if not finished:
+            return f"none of {len(self._X)} rows is finished, and nothing is kept."
+        return (
+            f"{finished} of {len(self._X)} rows are finished and kept in {self._store.folder}. Run the same command "
+            "again to continue with the others."
+        )
 
 
 def _tell(done: int, total: int) -> None:

@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
-__all__ = ["EXACTLY", "line_of", "read_csv"]
+__all__ = ["EXACTLY", "harmless", "line_of", "read_csv"]
 
 # Until pandas 3.1 numbers are read to the last bit on request only, and since then always.
 _OLD = tuple(int(part) for part in pd.__version__.split(".")[:2]) < (3, 1)
 EXACTLY: dict[str, Any] = {"float_precision": "round_trip"} if _OLD else {}
 
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 _OTHER_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
@@ -49,6 +51,29 @@ def read_csv(path: Path, separator: str, missing: Sequence[str] | None, texts: C
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
     return frame
+
+
+def harmless(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table in which texts that a spreadsheet would run as formulas begin with a quote, names of columns, too.
+
+    >>> harmless(pd.DataFrame({"=a": ["=1+1", "-5", "a=b"], "b": [-1, 2, 3]})).to_dict("list")
+    {"'=a": ["'=1+1", '-5', 'a=b'], 'b': [-1, 2, 3]}
+    """
+    texts = [name for name in frame.columns if not is_numeric_dtype(frame[name])]
+    written = frame.astype(dict.fromkeys(texts, object))
+    for name in texts:
+        written[name] = written[name].map(_quoted)
+    return written.rename(columns=_quoted)
+
+
+def _quoted(value: Any) -> Any:
+    if not isinstance(value, str) or len(value) < 2 or not value.startswith(_FORMULAS):
+        return value  # a single sign is no formula
+    try:
+        float(value)
+    except ValueError:
+        return f"'{value}"
+    return value
 
 
 def line_of(path: Path, separator: str, position: int) -> int:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from robust_recourse.cli._options import need_folder, need_report, overrides
+from robust_recourse.cli._options import need_folder, need_report, overrides, processes
 from robust_recourse.cli._printing import print_line, print_table
 from robust_recourse.paper.bench import PROFILES, TARGETS
 
@@ -61,7 +63,7 @@ def _add_experiment(commands: Commands) -> None:
 
 
 def _add_running(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--jobs", type=int, default=-1, help="processes (default: all cores)")
+    parser.add_argument("--jobs", type=processes, default=-1, help="processes (default: all cores)")
     parser.add_argument(
         "--format", choices=("csv", "parquet"), default="csv", help="of the table of results (default: %(default)s)"
     )
@@ -73,14 +75,15 @@ def _reproduce(arguments: argparse.Namespace) -> int:
 
     out = arguments.out or Path(f"reproduction-{arguments.profile}")
     need_folder(out)
-    done = reproduce(
-        TARGETS if arguments.target == "all" else [arguments.target],
-        out,
-        profile=arguments.profile,
-        datasets=arguments.datasets,
-        n_jobs=arguments.jobs,
-        table_format=arguments.format,
-    )
+    with _keeping(out):
+        done = reproduce(
+            TARGETS if arguments.target == "all" else [arguments.target],
+            out,
+            profile=arguments.profile,
+            datasets=arguments.datasets,
+            n_jobs=arguments.jobs,
+            table_format=arguments.format,
+        )
     for caption, frame in done.shown.items():
         print_table(frame.reset_index(), caption)
     for name in done.left_out:
@@ -97,8 +100,18 @@ def _experiment(arguments: argparse.Namespace) -> int:
     experiment = read_experiment(arguments.file, arguments.profile, overrides(arguments.set))
     out = arguments.out or Path(arguments.file.stem)
     need_folder(out)
-    results = run(experiment, out, n_jobs=arguments.jobs, table_format=arguments.format)
+    with _keeping(out):
+        results = run(experiment, out, n_jobs=arguments.jobs, table_format=arguments.format)
     shown = accuracies(results) if experiment.folds else configurations(results)[_SHOWN]
     print_table(shown.loc[:, (shown != "").any()], experiment.title)
     print_line(f"Results: {out / f'results.{arguments.format}'}")
     return 0
+
+
+@contextmanager
+def _keeping(out: Path) -> Iterator[None]:
+    """Say after an interruption where the finished parts are."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        raise type(stop)(f"what is finished is kept in {out}. Run the same command again to continue.") from None

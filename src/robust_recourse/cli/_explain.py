@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from robust_recourse._files import replacing
-from robust_recourse.cli._batches import Kept, explain_all
+from robust_recourse.checkpoints import Store
+from robust_recourse.cli._batches import Batches
 from robust_recourse.cli._methods import add_max_changes, add_set, fingerprint, fitted
 from robust_recourse.cli._model import add_decision, read_file
 from robust_recourse.cli._options import (
@@ -40,8 +41,9 @@ example:
   robust-recourse explain --model model.skops --train train.csv --refused refused.csv --label outcome \\
       --actions actions.toml --favourable approved --out recourses.csv --html notices
 
-What is finished is kept in a file beside that of --out until everything is: a command that was interrupted continues
-there when it is run again. Exit codes: 0 if all went well, 2 for input that cannot be used, 130 when interrupted."""
+What is finished is kept in a folder beside the file of --out until everything is: a command that was interrupted
+continues there when it is run again. Exit codes: 0 if all went well, 2 for input that cannot be used, 130 when
+interrupted, 143 when terminated."""
 
 
 def add_to(commands: Commands) -> None:
@@ -67,6 +69,12 @@ def add_to(commands: Commands) -> None:
     more.add_argument("--html", type=Path, metavar="FOLDER", help="write a notice for each person, and a summary")
     more.add_argument(
         "--overwrite", action="store_true", help="replace files in FOLDER, also those that no earlier run wrote"
+    )
+    more.add_argument(
+        "--raw-csv",
+        action="store_true",
+        help="write texts into a .csv file as they are, also those that a spreadsheet takes for formulas (default: "
+        "they begin with a quote)",
     )
     more.add_argument("--json", type=Path, metavar="FILE", help="write everything as one JSON document")
     add_decision(parser)
@@ -106,13 +114,15 @@ def _run(arguments: argparse.Namespace) -> int:
     method = fitted(arguments, parameters, train, read_file(arguments))
     with blaming(arguments.refused):
         method.schema_.read(people, "the table")
-    kept = Kept(arguments.out.with_name(f"{arguments.out.name}.{fingerprint(arguments, parameters)}.partial"))
-    try:
-        found = explain_all(method, people, str(arguments.refused), kept, arguments.n_recourses, arguments.time_limit)
-    except ModelError as error:
-        raise ValueError(f"{arguments.model}: {error} (Rows are counted from 0.)") from error
-    written = _write(found, arguments)
-    kept.remove()
+    store = Store(arguments.out.with_name(f"{arguments.out.name}.partial"))
+    batches = Batches(people, str(arguments.refused), store, fingerprint(arguments, parameters))
+    with store.writing():
+        try:
+            found = batches.explain(method, arguments.n_recourses, arguments.time_limit)
+        except ModelError as error:
+            raise ValueError(f"{arguments.model}: {error} (Rows are counted from 0.)") from error
+        written = _write(found, arguments)
+        batches.forget()
     _print(found, arguments.refused)
     for what, path in written.items():
         print_line(f"{what}: {path}")
@@ -136,7 +146,7 @@ def _check_files(arguments: argparse.Namespace) -> None:
 
 
 def _write(found: Recourses, arguments: argparse.Namespace) -> dict[str, Path]:
-    write_table(_table(found), arguments.out, arguments.separator)
+    write_table(_table(found), arguments.out, arguments.separator, raw=arguments.raw_csv)
     written = {"Recourses": arguments.out}
     if arguments.json is not None:
         with replacing(arguments.json) as path:

@@ -28,14 +28,19 @@ __all__ = [
     "overrides",
     "positive_integer",
     "positive_number",
+    "processes",
     "share",
 ]
+
+_MOST_PROCESSES = 1024
 
 
 def add_running(group: argparse._ArgumentGroup) -> None:
     """Add the options of everything that is random and takes long."""
     group.add_argument("--seed", type=at_least(0), default=0, help="seed of everything random (default: %(default)s)")
-    group.add_argument("--jobs", type=int, default=1, metavar="N", help="processes, -1 for all cores (default: 1)")
+    group.add_argument(
+        "--jobs", type=processes, default=1, metavar="N", help="processes, -1 for all cores (default: 1)"
+    )
 
 
 def at_least(least: int) -> Callable[[str], int]:
@@ -53,6 +58,14 @@ def at_least(least: int) -> Callable[[str], int]:
 def positive_integer(text: str) -> int:
     """Read a number of things."""
     return at_least(1)(text)
+
+
+def processes(text: str) -> int:
+    """Read a number of processes; below 0 they are counted from all cores downwards."""
+    value = int(text)
+    if not 0 < abs(value) <= _MOST_PROCESSES:
+        raise argparse.ArgumentTypeError(f"must be 1 to {_MOST_PROCESSES}, or -1 for all cores, got {text}")
+    return value
 
 
 def share(text: str) -> float:
@@ -106,7 +119,7 @@ def overrides(pairs: Sequence[str]) -> dict[str, Any]:
     for pair in pairs:
         try:
             values = merged(values, tomllib.loads(pair))
-        except tomllib.TOMLDecodeError as error:
+        except (RecursionError, ValueError) as error:
             raise ValueError(
                 f"--set {pair}: write KEY=VALUE, with VALUE as in TOML (text in quotes): {error}"
             ) from None
@@ -118,5 +131,5 @@ def blaming(what: object) -> Iterator[None]:
     """Say first what a mistake is in, a file or an option."""
     try:
         yield
-    except (ModelError, NotImplementedError, TypeError, ValueError) as error:
+    except (ModelError, NotImplementedError, OverflowError, RecursionError, TypeError, ValueError) as error:
         raise ValueError(f"{what}: {error}") from error

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from robust_recourse.checkpoints import Store
 
 __all__ = ["Parts"]
 
@@ -21,28 +22,27 @@ class Parts:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._stores = {"models": Store(folder / "models"), "measurements": Store(folder / "measured")}
 
     @contextmanager
     def keeping(self) -> Iterator[None]:
-        """Say after an interruption what is kept."""
-        try:
-            yield
-        except KeyboardInterrupt:
-            counts = {"models": self._count("models", "output.pkl"), "measurements": self._count("measured", "*.json")}
-            if not any(counts.values()):
-                self.forget()
-                raise KeyboardInterrupt("nothing is finished, and nothing is kept.") from None
-            kept = " and ".join(f"{count} {what}" for what, count in counts.items())
-            raise KeyboardInterrupt(
-                f"{kept} are finished and kept in {self.folder}. Run the same command again to continue."
-            ) from None
+        """Be the only command that writes there, and say after an interruption what is kept."""
+        with Store(self.folder).writing():
+            try:
+                yield
+            except KeyboardInterrupt as stop:
+                counts = {what: len(store.pieces()) for what, store in self._stores.items()}
+                if not any(counts.values()):
+                    raise type(stop)("nothing is finished, and nothing is kept.") from None
+                kept = " and ".join(f"{count} {what}" for what, count in counts.items())
+                raise type(stop)(
+                    f"{kept} are finished and kept in {self.folder}. Run the same command again to continue."
+                ) from None
 
     def forget(self) -> None:
         """Remove models and measurements, and the folder if there is nothing else in it."""
-        for part in ("models", "measured"):
-            shutil.rmtree(self.folder / part, ignore_errors=True)
-        if self.folder.is_dir() and not any(self.folder.iterdir()):
-            self.folder.rmdir()
-
-    def _count(self, part: str, pattern: str) -> int:
-        return sum(1 for _ in (self.folder / part).rglob(pattern))
+        for store in self._stores.values():
+            store.remove(store.pieces())
+        for folder in (*(store.folder for store in self._stores.values()), self.folder):
+            with suppress(OSError):  # something else is in it, or it is not there
+                folder.rmdir()

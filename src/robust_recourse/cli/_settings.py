@@ -52,7 +52,7 @@ def read_settings(path: Path) -> tuple[str, dict[str, Any]]:
     try:
         # Some editors begin a file with a mark that TOML does not know.
         content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (RecursionError, ValueError) as error:
         raise ValueError(f"{path}: this is no TOML file: {error}.") from error
     for key, value in content.items():
         if key not in _TOP:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Collection
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from pandas.api import types
 
 from robust_recourse._files import replacing
-from robust_recourse.cli._csv import line_of, read_csv
+from robust_recourse.cli._csv import harmless, line_of, read_csv
 
 __all__ = [
     "add_reading",
@@ -118,11 +120,11 @@ def need_table(path: Path) -> None:
         raise ImportError(f"{path}: Parquet files need pyarrow: pip install 'robust-recourse[parquet]'")
 
 
-def write_table(frame: pd.DataFrame, path: Path, separator: str) -> None:
-    """Write a table in one move."""
+def write_table(frame: pd.DataFrame, path: Path, separator: str, *, raw: bool) -> None:
+    """Write a table in one move; without `raw`, no text of a CSV file is a formula to a spreadsheet."""
     with replacing(path) as written:
         if path.suffix.lower() == ".csv":
-            frame.to_csv(written, index=False, sep=separator)
+            (frame if raw else harmless(frame)).to_csv(written, index=False, sep=separator)
         else:
             frame.to_parquet(written, index=False)
 
@@ -168,7 +170,11 @@ def _check_numbers(series: pd.Series, path: Path, arguments: argparse.Namespace)
     """Name the first entry that is no number, where the training rows have numbers only."""
     if types.is_numeric_dtype(series):
         return
-    wrong = (pd.to_numeric(series, errors="coerce").isna() & series.notna()).to_numpy()
+    try:
+        numbers = pd.to_numeric(series, errors="coerce")
+    except OverflowError:  # of an integer beyond all numbers with a point
+        numbers = series.map(_number)
+    wrong = (numbers.isna() & series.notna()).to_numpy()
     if not wrong.any():
         return
     position = int(wrong.argmax())
@@ -176,6 +182,13 @@ def _check_numbers(series: pd.Series, path: Path, arguments: argparse.Namespace)
         f"{place(path, arguments, position)}: {series.iloc[position]!r} in column {series.name!r} is no number, as "
         f"those of {arguments.train} are. Correct it, or say with --missing what stands for a missing value."
     )
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value)
+    except (OverflowError, TypeError, ValueError):
+        return math.nan
 
 
 def place(path: Path, arguments: argparse.Namespace, position: int) -> str:

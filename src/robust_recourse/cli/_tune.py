@@ -46,9 +46,9 @@ example:
       --label outcome --actions actions.toml --favourable approved --out recourses.csv
 
 What is finished is kept until everything is: a command that was interrupted continues there when it is run again. The
-models among it are pickles, which run code when they are read: keep them where nobody else writes. Exit codes: 0 if all
-went well, also if the target is out of reach; 1 if it is and --strict is given; 2 for input that cannot be used; 130
-when interrupted."""
+models among it are pickles, sealed with a key of this user: those that somebody else wrote are not opened. Exit codes:
+0 if all went well, also if the target is out of reach; 1 if it is and --strict is given; 2 for input that cannot be
+used; 130 when interrupted, 143 when terminated."""
 
 
 def add_to(commands: Commands) -> None:

@@ -3,55 +3,45 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+import pickle
 from pathlib import Path
 from typing import Any
 
-import joblib
-from joblib import Memory
-
-from robust_recourse._files import replacing
+from robust_recourse.checkpoints import Store
 
 __all__ = ["ModelStore", "open_store"]
 
 
-@dataclass(frozen=True)
-class ModelStore:
+class ModelStore(Store):
     """A folder for trained models.
 
-    It is laid out as a ``joblib.Memory`` is, so that this can clear it and reduce its size. The memory itself would
-    keep models, too, but not know them again in a second folder of the same process.
+    Models may be anything, so they are pickles, and reading a pickle runs what is in it: only those are read that this
+    user has written.
     """
 
-    folder: Path
-
-    def path(self, key: str) -> Path:
-        """Return the file of a model."""
-        return self.folder / "robust_recourse" / "future_models" / key / "output.pkl"
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, sealed=True)
 
     def load(self, key: str) -> Any:
-        """Return what was kept, None if it is not there or cannot be read."""
-        path = self.path(key)
-        if not path.exists():
+        """Return what was kept, None if it is not there or cannot be used."""
+        content = self.read(key)
+        if content is None:
             return None
         try:
-            return joblib.load(path)
-        except Exception:  # of a pickle anything may be raised; what cannot be read is trained again
+            return pickle.loads(content)
+        except Exception as error:  # of a pickle anything may be raised
+            self.refuse(key, f"it cannot be read: {type(error).__name__}: {error}")
             return None
 
     def save(self, key: str, model: Any) -> None:
         """Keep something."""
-        with replacing(self.path(key)) as path:
-            joblib.dump(model, path)
+        self.write(key, pickle.dumps(model))
 
 
-def open_store(memory: Memory | str | os.PathLike[str] | None) -> ModelStore | None:
-    """Return where a memory keeps its results, or where one in the given folder would; None if there is none."""
-    if memory is None:
+def open_store(folder: str | os.PathLike[str] | None) -> ModelStore | None:
+    """Return the store in a folder; None if there is none."""
+    if folder is None:
         return None
-    if not isinstance(memory, Memory | str | os.PathLike):
-        raise TypeError(f"memory must be a joblib.Memory or a folder, got {type(memory).__name__}.")
-    # As text: joblib has another folder for a path.
-    known = memory if isinstance(memory, Memory) else Memory(os.fspath(memory), verbose=0)
-    backend = known.store_backend
-    return None if backend is None else ModelStore(Path(backend.location))
+    if not isinstance(folder, str | os.PathLike):
+        raise TypeError(f"folder must be a path, got {type(folder).__name__}.")
+    return ModelStore(Path(folder))

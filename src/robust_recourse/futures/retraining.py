@@ -10,7 +10,6 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from joblib import Memory
 
 from robust_recourse._validation import check_integer, check_seed
 from robust_recourse.futures._model_scenarios import Threshold
@@ -40,7 +39,7 @@ def future_models(
     threshold: float | None = None,
     random_state: int | np.random.Generator | np.random.RandomState | None = None,
     n_jobs: int | None = None,
-    memory: Memory | str | os.PathLike[str] | None = None,
+    folder: str | os.PathLike[str] | None = None,
 ) -> FutureModels:
     """Train the models that may replace the present one.
 
@@ -68,9 +67,10 @@ def future_models(
         Seed.
     n_jobs : int, optional
         Number of processes.
-    memory : Memory or path, optional
-        Where trained models are kept, a ``joblib.Memory`` or a folder: a later call with the same data, seed and
-        estimator trains only those that are missing. The files are pickles: use a folder that you trust.
+    folder : path, optional
+        Where trained models are kept: a later call with the same data, seed and estimator trains only those that are
+        missing. The files are pickles, sealed with a key of this user; those of somebody else are not opened, and the
+        models are trained again.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def future_models(
     Every class has rows in every training set. A draw that would lose one is repeated, and it is an error if that does
     not help.
 
-    A `memory` knows an estimator by its class and parameters, whether it is fitted or not, and a function by its code,
+    A `folder` knows an estimator by its class and parameters, whether it is fitted or not, and a function by its code,
     what it closes over, and the globals and functions of its module that it uses. Code of other modules is known by
     name alone: take another folder when that changes. With other versions of this library, of scikit-learn or of what
     they rest on, models are trained again. What was trained before an interrupt or an error is kept.
@@ -126,7 +126,7 @@ def future_models(
     chosen = check_scenarios(scenarios)
     counts = check_counts(n_models, chosen)
     start = check_integer(start, "start", minimum=0)
-    store = open_store(memory)
+    store = open_store(folder)
     present = Present(recipe, read_data(X, y, regression=regresses(recipe)), favourable, threshold)
     prepared = [scenario.prepare(present) for scenario in chosen]
     seed = check_seed(random_state)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,10 +64,11 @@ def train(recipe: Any, jobs: Sequence[Job], *, n_jobs: int | None, store: ModelS
     keys = [""] * len(jobs) if store is None else _keys(recipe, jobs)
     found: list[Any] = [None if store is None else store.load(key) for key in keys]
     missing = [place for place, model in enumerate(found) if model is None]
-    parallel = Parallel(n_jobs=n_jobs, return_as="generator")
-    models = parallel(delayed(_train)(recipe, jobs[place], store, keys[place]) for place in missing)
-    for place, model in zip(missing, track(models, "retraining", len(missing)), strict=True):
-        found[place] = model
+    with nullcontext() if store is None or not missing else store.writing():
+        parallel = Parallel(n_jobs=n_jobs, return_as="generator")
+        models = parallel(delayed(_train)(recipe, jobs[place], store, keys[place]) for place in missing)
+        for place, model in zip(missing, track(models, "retraining", len(missing)), strict=True):
+            found[place] = model
     return found
 
 
@@ -81,9 +83,11 @@ def _train(recipe: Any, job: Job, store: ModelStore | None, key: str) -> tuple[A
     if store is not None:
         try:
             store.save(key, model)
+        except OSError:
+            raise  # a full disk is not the model's fault
         except Exception as error:
             raise TrainingError(
-                f"{job.name}: memory cannot keep the model, {type(error).__name__}: {error}. Leave memory out, or make "
+                f"{job.name}: folder cannot keep the model, {type(error).__name__}: {error}. Leave folder out, or make "
                 "models that can be pickled."
             ) from error
     return model
@@ -114,7 +118,7 @@ def _keys(recipe: Any, jobs: Iterable[Job]) -> list[str]:
         trainer = joblib.hash(recipe) if hasattr(recipe, "fit") else fingerprint(recipe)
     except Exception as error:  # of pickling, where anything may be raised
         raise TypeError(
-            f"memory cannot tell estimators apart of which a part cannot be pickled: {error}. Leave memory out, or "
+            f"folder cannot tell estimators apart of which a part cannot be pickled: {error}. Leave folder out, or "
             "define such functions in a module."
         ) from error
     tables = {id(job.data): job.data for job in jobs}

@@ -8,6 +8,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from robust_recourse._archives import check_size
+
 __all__ = ["Session", "read_model"]
 
 _PICKLES = (".joblib", ".pickle", ".pkl")
@@ -62,6 +64,7 @@ def _read_skops(path: Path, content: bytes, trusted: Collection[str]) -> Any:
     from skops import io
 
     try:
+        check_size(content)
         unknown = sorted(set(io.get_untrusted_types(data=content)) - set(trusted))
     except Exception as error:  # a file that skops did not write may raise anything
         raise ValueError(f"{path}: this is no file that skops wrote: {error}") from error

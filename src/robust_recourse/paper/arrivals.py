@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
-from joblib import Memory
 from numpy.typing import ArrayLike
 
 from robust_recourse._validation import check_integer, check_seed
@@ -30,7 +30,7 @@ def arrival_models(
     reseed: bool = True,
     random_state: int | np.random.Generator | np.random.RandomState | None = None,
     n_jobs: int | None = None,
-    memory: Memory | None = None,
+    folder: str | os.PathLike[str] | None = None,
 ) -> list[Any]:
     """Train the future models of the paper: the present data together with a random part of the data that arrive.
 
@@ -52,7 +52,7 @@ def arrival_models(
         Seed.
     n_jobs : int, optional
         Number of processes.
-    memory : Memory, optional
+    folder : path, optional
         Where trained models are kept: a later call with the same data and seed trains only those that are missing.
 
     Returns
@@ -78,4 +78,4 @@ def arrival_models(
     none = np.empty(0, dtype=np.int64)
     data = TrainingData(np.concatenate([X, X_new]), np.concatenate([y, y_new]), None, none, n_present=len(X))
     jobs = [Job(f"arrival, model {k}", data, arrival, (seed, k), "all" if reseed else "none") for k in range(n_models)]
-    return [model for model, _ in train(check_recipe(estimator), jobs, n_jobs=n_jobs, store=open_store(memory))]
+    return [model for model, _ in train(check_recipe(estimator), jobs, n_jobs=n_jobs, store=open_store(folder))]

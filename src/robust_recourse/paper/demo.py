@@ -12,6 +12,7 @@ import pandas as pd
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
+from robust_recourse._files import replacing, write_atomically
 from robust_recourse._typing import FloatArray
 from robust_recourse.math.projections import weighted_cost
 from robust_recourse.methods.bayesian import BayesianRecourse, RobustBayesianRecourse
@@ -116,9 +117,10 @@ def write_demo(demo: Demo, out: Path) -> Path:
         "level_sets": figures.level_sets(recourse, columns=COLUMNS),
     }
     for name, figure in drawn.items():
-        figure.savefig(out / f"{name}.png", dpi=150)
-    demo.table.to_csv(out / "table.csv", index_label="recourse")
-    demo.robust.to_frame().to_csv(out / "recourses.csv", index_label="row")
+        with replacing(out / f"{name}.png") as written:
+            figure.savefig(written, format="png", dpi=150)
+    write_atomically(out / "table.csv", demo.table.to_csv(index_label="recourse"))
+    write_atomically(out / "recourses.csv", demo.robust.to_frame().to_csv(index_label="row"))
     counts = pd.Series([str(status) for status in demo.robust.status]).value_counts()
     notes = [
         "Cost is the L1 distance in standardised columns. Current validity is the share of recourses that the "

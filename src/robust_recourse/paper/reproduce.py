@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from robust_recourse._files import replacing
 from robust_recourse._validation import check_choice
 from robust_recourse.paper.bench import PROFILES, TARGETS, paper
 from robust_recourse.paper.bench.cases import Case, prepare
-from robust_recourse.paper.bench.runner import make_method, model_memory, run
+from robust_recourse.paper.bench.runner import make_method, model_folder, run
 from robust_recourse.paper.bench.spec import Experiment, read_experiment
 from robust_recourse.paper.bench.summary import accuracies, configurations, frontiers, hypervolumes
 from robust_recourse.paper.datasets import available, load
@@ -87,8 +88,14 @@ class _Work:
     def keep(self, name: str, table: pd.DataFrame) -> str:
         """Write a table beside the page and return the file's name."""
         self.tables[name] = table
-        table.to_csv(self.out / f"{name}.csv", index=False)
+        with replacing(self.out / f"{name}.csv") as written:
+            table.to_csv(written, index=False)
         return f"{name}.csv"
+
+    def draw(self, name: str, figure: Any) -> None:
+        """Write a figure beside the page."""
+        with replacing(self.out / f"{name}.png") as written:
+            figure.savefig(written, format="png", dpi=150)
 
     def results(self, target: str) -> list[str]:
         """Return the files of an experiment, as the page links to them."""
@@ -219,7 +226,7 @@ def _pareto(work: _Work) -> list[Section]:
     results = work.run("pareto")
     points = configurations(results)
     figure = figures.pareto(points, titles=TITLES)
-    figure.savefig(work.out / "pareto.png", dpi=150)
+    work.draw("pareto", figure)
     volumes = hypervolumes(points, OURS)
     shown = volumes.assign(dataset=volumes["dataset"].map(TITLES)).rename(columns={"dataset": "data set"})
     groups = results.drop_duplicates(["dataset", "seed", "row"]).groupby("dataset", sort=False)["held out"]
@@ -287,7 +294,7 @@ def _figure(target: str, heading: str, caption: str) -> Callable[[_Work], list[S
             figure = figures.illustration(recourse, case.model, columns=columns)
         else:
             figure = figures.worst_case(recourse, columns=columns)
-        figure.savefig(work.out / f"{target}.png", dpi=150)
+        work.draw(target, figure)
         numbers = found.to_frame().rename(columns=dict(enumerate(columns))).assign(shown=np.arange(len(found)) == shown)
         file = work.keep(target, numbers)
         return [Section(heading, picture=Picture(f"{target}.png", caption), downloads=[file])]
@@ -298,8 +305,8 @@ def _figure(target: str, heading: str, caption: str) -> Callable[[_Work], list[S
 def _explain(experiment: Experiment, cache: Path) -> tuple[Recourses, Case]:
     """Explain the people of an experiment of one data set and one configuration."""
     (name,), (seed,), (configuration,) = experiment.datasets, experiment.seeds, experiment.configurations
-    options, memory = experiment.options.get(name, {}), model_memory(cache)
-    case = prepare(name, experiment.setting, seed, options=options, memory=memory)
+    options = experiment.options.get(name, {})
+    case = prepare(name, experiment.setting, seed, options=options, folder=model_folder(cache))
     method = make_method(case, configuration)
     return method.fit(case.X_train).explain(case.instances), case
 

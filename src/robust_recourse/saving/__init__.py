@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
+from robust_recourse._files import write_atomically
 from robust_recourse.methods.base import RecourseMethod
 from robust_recourse.methods.registry import METHODS
-from robust_recourse.saving.archive import Archive, damaged, read, write
+from robust_recourse.saving import archive
+from robust_recourse.saving.archive import Archive, damaged
 from robust_recourse.saving.kinds import KINDS
 from robust_recourse.saving.models import UntrustedModelError, check_trusted, pack, unpack
 from robust_recourse.tables.plain import decode, encode
@@ -31,7 +34,7 @@ def save(method: RecourseMethod, path: str | os.PathLike[str], *, include_model:
     method : RobustBayesianRecourse, BayesianRecourse, Wachter, ROAR, NearestAccepted
         The method.
     path : path
-        The file. If there is one, it is replaced.
+        The file. If there is one, it is replaced when all is written, and not before.
     include_model : bool
         Whether to save the model, too. Functions, torch modules and sessions of ONNX cannot be saved without pickle:
         leave them out and give them to :func:`load` again.
@@ -70,7 +73,7 @@ def save(method: RecourseMethod, path: str | os.PathLike[str], *, include_model:
         "parameters": _encoded(method, [name for name in params if name != "model"], arrays),
         "learnt": _encoded(method, [name for name in vars(method) if name not in params], arrays),
     }
-    write(path, Archive(data, arrays, model))
+    write_atomically(path, archive.pack(Archive(data, arrays, model)))
 
 
 def load(path: str | os.PathLike[str], *, model: Any = None, trusted: Iterable[str | type] | None = None) -> Any:
@@ -104,7 +107,7 @@ def load(path: str | os.PathLike[str], *, model: Any = None, trusted: Iterable[s
         If the model is to be loaded and skops is not installed.
     """
     allowed = check_trusted(trusted)
-    data, arrays, packed = read(path)
+    data, arrays, packed = archive.unpack(Path(path).read_bytes(), path)
     try:
         newer, made, kind = data["format"] > _FORMAT, data["versions"]["robust-recourse"], data["method"]
     except Exception as error:  # damage has many faces

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
 import zipfile
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["Archive", "damaged", "read", "write"]
+from robust_recourse._archives import check_size
+
+__all__ = ["Archive", "damaged", "pack", "unpack"]
 
 _DATA, _ARRAYS, _MODEL = "method.json", "arrays/", "model.skops"
 _PICKLE = "is a pickle, as pickle and joblib write them. Such files run code when they are opened, so it was not opened"
@@ -36,10 +38,20 @@ class Archive(NamedTuple):
     model: bytes | None
 
 
-def write(path: str | os.PathLike[str], archive: Archive) -> None:
-    """Write a file. One that is there is replaced only when all is ready."""
+def pack(archive: Archive) -> bytes:
+    """Return the content of a file."""
+    content = _zipped(archive, zipfile.ZIP_DEFLATED)
+    try:
+        check_size(content)
+    except ValueError:
+        # What shrinks so well looks like a bomb to whoever reads it.
+        return _zipped(archive, zipfile.ZIP_STORED)
+    return content
+
+
+def _zipped(archive: Archive, compression: int) -> bytes:
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
+    with zipfile.ZipFile(buffer, "w", compression) as file:
         file.writestr(_DATA, json.dumps(archive.data, indent=1))
         for number, array in enumerate(archive.arrays):
             content = io.BytesIO()
@@ -47,21 +59,22 @@ def write(path: str | os.PathLike[str], archive: Archive) -> None:
             file.writestr(f"{_ARRAYS}{number}.npy", content.getvalue())
         if archive.model is not None:
             file.writestr(_MODEL, archive.model)
-    Path(path).write_bytes(buffer.getvalue())
+    return buffer.getvalue()
 
 
-def read(path: str | os.PathLike[str]) -> Archive:
-    """Read a file; nothing in it is run.
+def unpack(content: bytes, path: str | os.PathLike[str]) -> Archive:
+    """Read the content of a file; nothing in it is run.
 
     Raises
     ------
     ValueError
-        If it is another kind of file, which the message names, or a damaged one.
+        If it is another kind of file, which the message names, or a damaged one, or one that claims to be much larger
+        than it is.
     """
-    content = Path(path).read_bytes()
     if not content.startswith(b"PK\x03\x04"):
         raise ValueError(f"{os.fspath(path)} {_what(content)}. Give a file that robust_recourse.save wrote.")
     try:
+        check_size(content)
         with zipfile.ZipFile(io.BytesIO(content)) as file:
             names = file.namelist()
             if _DATA in names:
@@ -85,8 +98,19 @@ def damaged(path: str | os.PathLike[str], error: Exception) -> ValueError:
 def _contents(file: zipfile.ZipFile, names: list[str]) -> Archive:
     data = json.loads(file.read(_DATA))
     count = sum(name.startswith(_ARRAYS) for name in names)
-    arrays = [np.load(io.BytesIO(file.read(f"{_ARRAYS}{k}.npy")), allow_pickle=False) for k in range(count)]
+    arrays = [_array(file.read(f"{_ARRAYS}{k}.npy")) for k in range(count)]
     return Archive(data, arrays, file.read(_MODEL) if _MODEL in names else None)
+
+
+def _array(content: bytes) -> Any:
+    """Read an array, after a look at how large it claims to be: room for all of it would be made at once."""
+    file = io.BytesIO(content)
+    form = np.lib.format
+    header = form.read_array_header_1_0 if form.read_magic(file) == (1, 0) else form.read_array_header_2_0
+    shape, _, dtype = header(file)
+    if math.prod(shape) * dtype.itemsize > len(content):
+        raise ValueError(f"an array claims to have the shape {shape}, which is more than there is")
+    return np.load(io.BytesIO(content), allow_pickle=False)
 
 
 def _what(content: bytes) -> str:

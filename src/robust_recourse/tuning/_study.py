@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import joblib
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone
 
-from robust_recourse._files import part_key, write_atomically
+from robust_recourse._files import part_key
 from robust_recourse._provenance import source, versions
 from robust_recourse._typing import FloatArray, IntArray
+from robust_recourse.checkpoints import Store
 from robust_recourse.futures import FutureModels
 from robust_recourse.result.future import Share, judged_together
 from robust_recourse.tables.rows import take
@@ -77,6 +78,15 @@ class Measured:
         return judged_together(self.shares, len(self.answers), level)._replace(share=self.validity)
 
 
+class _Numbers(NamedTuple):
+    """What a measurement consists of; see `Measured`."""
+
+    costs: FloatArray
+    shares: FloatArray
+    answers: FloatArray
+    n_queries: int
+
+
 class Study:
     """The people and the models on which configurations are measured.
 
@@ -100,7 +110,7 @@ class Study:
         self, method: Tunable, X: Any, people: Any, folder: Path | None, facts: str, n_jobs: int | None = None
     ) -> None:
         self._method, self._X, self._people, self._n_jobs = method, X, people, n_jobs
-        self._folder = folder
+        self._store = None if folder is None else Store(folder / "measured")
         self._facts = (versions(), source(), facts)
         self.work = 0  # recourses that were asked for, also in earlier runs
 
@@ -112,43 +122,50 @@ class Study:
         What was measured before is read. The others are measured in parallel, and kept by the process that is done.
         """
         self.work += len(configurations) * len(rows)
-        people = take(self._people, rows)
+        people, store = take(self._people, rows), self._store
+        keys = [part_key(self._facts, dict(parameters), rows.tolist(), name) for parameters in configurations]
+        known = [None if store is None else _read(store, key, len(rows)) for key in keys]
         jobs = (
-            delayed(_measure)(self._method, self._X, people, models, parameters, self._path(parameters, rows, name))
-            for parameters in configurations
+            delayed(_measure)(self._method, self._X, people, models, parameters, store, key)
+            for parameters, key, old in zip(configurations, keys, known, strict=True)
+            if old is None
         )
-        yield from Parallel(n_jobs=self._n_jobs, return_as="generator")(jobs)
-
-    def _path(self, parameters: Mapping[str, Any], rows: IntArray, name: str) -> Path | None:
-        if self._folder is None:
-            return None
-        return self._folder / "measured" / f"{part_key(self._facts, dict(parameters), rows.tolist(), name)}.json"
+        with nullcontext() if store is None or all(known) else store.writing():
+            new = Parallel(n_jobs=self._n_jobs, return_as="generator")(jobs)
+            for parameters, old in zip(configurations, known, strict=True):
+                yield Measured(parameters, *(next(new) if old is None else old))
 
 
 def _measure(
-    method: Tunable, X: Any, people: Any, models: FutureModels, parameters: Mapping[str, Any], path: Path | None
-) -> Measured:
-    known = None if path is None else _read(path)
-    if known is None:
-        found = clone(method).set_params(**parameters).fit(X).explain(people)
-        future = found.future_validity(models)
-        known = {
-            "costs": [None if np.isnan(cost) else float(cost) for cost in found.cost],
-            "shares": future.by_person.tolist(),
-            "answers": future.accepted.mean(axis=0).tolist(),
-            "n_queries": int(found.n_queries.sum()),
-        }
-        if path is not None:
-            write_atomically(path, json.dumps({**known, "digest": joblib.hash(known)}))
-    costs, shares, answers = (np.array(known[part], dtype=float) for part in ("costs", "shares", "answers"))
-    return Measured(parameters, costs, shares, answers, known["n_queries"])
+    method: Tunable,
+    X: Any,
+    people: Any,
+    models: FutureModels,
+    parameters: Mapping[str, Any],
+    store: Store | None,
+    key: str,
+) -> _Numbers:
+    found = clone(method).set_params(**parameters).fit(X).explain(people)
+    future = found.future_validity(models)
+    answers = future.accepted.mean(axis=0)
+    numbers = _Numbers(found.cost, future.by_person, answers, int(found.n_queries.sum()))
+    if store is not None:
+        # NaN is what Python writes for somebody without a recourse, and reads again.
+        store.write(key, json.dumps([part if isinstance(part, int) else part.tolist() for part in numbers]).encode())
+    return numbers
 
 
-def _read(path: Path) -> dict[str, Any] | None:
-    """Return what is kept; None if it is not there, or damaged."""
-    try:
-        known: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        digest = known.pop("digest")
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+def _read(store: Store, key: str, n_people: int) -> _Numbers | None:
+    """Return what is kept; None if it is not there, or makes no sense."""
+    content = store.read(key)
+    if content is None:
         return None
-    return known if digest == joblib.hash(known) else None
+    try:
+        *parts, n_queries = json.loads(content)
+        costs, shares, answers = (np.array(part, dtype=float) for part in parts)
+        if not costs.shape == shares.shape == (n_people,) or answers.ndim != 1:
+            raise ValueError("it is about other people")
+        return _Numbers(costs, shares, answers, int(n_queries))
+    except (TypeError, ValueError) as error:
+        store.refuse(key, str(error))
+        return None

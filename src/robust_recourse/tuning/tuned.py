@@ -214,7 +214,7 @@ class TunedRecourse(BaseEstimator):  # type: ignore[misc]
                 threshold=method.threshold,
                 random_state=seed,
                 n_jobs=self.n_jobs,
-                memory=None if folder is None else folder / "models",
+                folder=None if folder is None else folder / "models",
             )
 
         order = np.random.default_rng(seed).permutation(len(refused))[: self.n_people]

@@ -3,7 +3,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from joblib import Memory
 
 from robust_recourse import ActionSet
 from robust_recourse.paper.bench import cases
@@ -145,15 +144,14 @@ def test_nobody_refused_is_an_error(monkeypatch):
 
 
 @pytest.mark.usefixtures("toy_data")
-def test_trained_models_come_from_the_memory_the_second_time(tmp_path, monkeypatch):
-    memory = Memory(tmp_path, verbose=0)
-    first = prepare("toy", FAST, 0, memory=memory)
+def test_trained_models_come_from_the_folder_the_second_time(tmp_path, monkeypatch):
+    first = prepare("toy", FAST, 0, folder=tmp_path)
 
     def fail(*_):
         raise AssertionError("trained again")
 
     monkeypatch.setattr("sklearn.linear_model.LogisticRegression.fit", fail)
-    again = prepare("toy", FAST, 0, memory=memory)
+    again = prepare("toy", FAST, 0, folder=tmp_path)
     np.testing.assert_array_equal(first.model.coef_, again.model.coef_)
     for one, other in zip(first.future, again.future, strict=True):
         np.testing.assert_array_equal(one.coef_, other.coef_)

@@ -1,4 +1,5 @@
 import json
+import pickle
 import signal
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from robust_recourse.checkpoints import CheckpointWarning
 from robust_recourse.metrics import future_validity
 from robust_recourse.paper.bench import runner
 from robust_recourse.paper.bench.cases import prepare
@@ -91,11 +93,11 @@ def test_what_finished_before_an_error_is_kept(small, tmp_path, monkeypatch):
     whole = run(small, tmp_path / "whole")
     explain, asked = runner._explain, []
 
-    def fail_third(path, configuration):
+    def fail_third(case, configuration):
         asked.append(configuration)
         if len(asked) == 3:
             raise RuntimeError("power cut")
-        return explain(path, configuration)
+        return explain(case, configuration)
 
     monkeypatch.setattr(runner, "_explain", fail_third)
     with pytest.raises(RuntimeError, match="power cut"):
@@ -120,11 +122,11 @@ def test_a_killed_run_continues_where_it_stopped(small, tmp_path):
     out = tmp_path / "out"
     process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "small.toml"), str(out)])
     deadline = time.monotonic() + 60
-    while not list(out.glob("parts/*.csv")) and time.monotonic() < deadline:
+    while not list(out.glob("parts/*.piece")) and time.monotonic() < deadline:
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    finished = {path.name: path.stat().st_mtime_ns for path in out.glob("parts/*.csv")}
+    finished = {path.name: path.stat().st_mtime_ns for path in out.glob("parts/*.piece")}
     assert 0 < len(finished) < 4
     assert not (out / "results.csv").exists()
     table = run(small, out)
@@ -248,13 +250,24 @@ def test_folds_score_the_classifier_on_rows_it_has_not_seen(small, tmp_path):
     pd.testing.assert_frame_equal(run(replace(small, folds=3), tmp_path), table)
 
 
-def test_a_damaged_case_is_made_again(small, tmp_path):
+def test_no_case_is_kept_and_models_of_others_are_not_opened(small, tmp_path):
     whole = run(small, tmp_path)
-    (case,) = (tmp_path / "cache").glob("*.joblib")
-    case.write_bytes(case.read_bytes()[:100])
-    next((tmp_path / "parts").iterdir()).unlink()
-    runner._case.cache_clear()
-    pd.testing.assert_frame_equal(without_times(run(small, tmp_path)), without_times(whole))
+    models = list((tmp_path / "cache").rglob("*.*"))
+    assert len(models) == 1 + 3
+    for path in models:
+        path.write_bytes(pickle.dumps(Boom()))
+    parts = sorted((tmp_path / "parts").iterdir())
+    parts[0].unlink()
+    with pytest.warns(CheckpointWarning, match="this user has not written it like that"):
+        again = run(small, tmp_path)
+    pd.testing.assert_frame_equal(without_times(again), without_times(whole))
+
+
+class Boom:
+    """Would end the test if it were opened."""
+
+    def __reduce__(self):
+        return pytest.fail, ("a pickle of somebody else was opened",)
 
 
 def test_more_folds_than_rows_of_a_class_are_refused(small, tmp_path):

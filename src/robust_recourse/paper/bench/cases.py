@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
-from joblib import Memory
 from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse._validation import check_integer
 from robust_recourse.actions import ActionSet
+from robust_recourse.futures._store import ModelStore, open_store
 from robust_recourse.metrics import accepted_by
 from robust_recourse.paper.arrivals import arrival_models
 from robust_recourse.paper.bench.classifiers import make_classifier
@@ -88,7 +90,7 @@ def prepare(
     seed: int,
     *,
     options: Mapping[str, Any] | None = None,
-    memory: Memory | None = None,
+    folder: Path | None = None,
     n_jobs: int | None = None,
 ) -> Case:
     """Split D1, train the present model, choose refused rows, train the future models.
@@ -107,7 +109,7 @@ def prepare(
         Seed of everything.
     options : mapping, optional
         Options of the data set.
-    memory : Memory, optional
+    folder : Path, optional
         Where trained models are kept.
     n_jobs : int, optional
         Number of processes for training.
@@ -124,8 +126,7 @@ def prepare(
     encoding = learn_encoding(data, data.X1.iloc[train], standardise=setting.standardise)
     X1, X2 = encoding.encode(data.X1), encoding.encode(data.X2)
     classifier = make_classifier(setting.classifier, seed)
-    fit = _fit if memory is None else memory.cache(_fit)
-    model = fit(classifier, X1[train], y1[train])
+    model = _fitted(classifier, X1[train], y1[train], open_store(folder))
     chosen = _refused(model, X1, test, train, setting.instances)
     if not len(chosen):
         raise ValueError(
@@ -143,7 +144,7 @@ def prepare(
         reseed=setting.reseed,
         random_state=seed,
         n_jobs=n_jobs,
-        memory=memory,
+        folder=folder,
     )
     return Case(
         dataset=name,
@@ -160,9 +161,17 @@ def prepare(
     )
 
 
-def _fit(classifier: Any, X: FloatArray, y: Any) -> Any:
-    # A copy: what is kept is found again by the untrained classifier.
-    return clone(classifier).fit(X, y)
+def _fitted(classifier: Any, X: FloatArray, y: Any, store: ModelStore | None) -> Any:
+    """Return the classifier, trained now or before."""
+    if store is None:
+        return clone(classifier).fit(X, y)
+    key = f"present-{joblib.hash((classifier, X, y))}"
+    model = store.load(key)
+    if model is None:
+        with store.writing():
+            model = clone(classifier).fit(X, y)
+            store.save(key, model)
+    return model
 
 
 def _refused(model: Any, X: FloatArray, test: Any, train: Any, most: int) -> Any:

@@ -1,16 +1,14 @@
 """Reads and writes the results of an experiment.
 
-A result folder has one small file for every finished part of an experiment, written in one move so that a part is
-there or not, one table of all parts, and a provenance file.
+A result folder has the finished parts of an experiment, one table of all parts, and a provenance file.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
-from io import StringIO
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +16,7 @@ import pandas as pd
 
 from robust_recourse._files import replacing, write_atomically
 from robust_recourse._validation import check_choice
+from robust_recourse.checkpoints import Store
 
 __all__ = ["FORMATS", "ResultFolder"]
 
@@ -43,56 +42,38 @@ class ResultFolder:
         if table_format == "parquet" and find_spec("pyarrow") is None:
             raise ImportError("writing Parquet needs pyarrow: pip install 'robust-recourse[parquet]'")
         self.path, self._format = path, table_format
+        self.parts = Store(path / "parts")
 
-    def has(self, key: str) -> bool:
-        """Whether a part is finished and whole; one that is damaged is not."""
+    def read_part(self, key: str) -> pd.DataFrame | None:
+        """Return a finished part; None if it is not there, or damaged, which is said with a warning."""
+        content = self.parts.read(key)
+        if content is None:
+            return None
         try:
-            return _content(self._part(key)) is not None
-        except (OSError, UnicodeDecodeError):
-            return False
+            return pd.read_csv(BytesIO(content), keep_default_na=False, na_values=[_MISSING], dtype=_TEXTS)
+        except ValueError as error:
+            self.parts.refuse(key, str(error))
+            return None
 
     def write_part(self, key: str, rows: pd.DataFrame) -> None:
         """Keep a finished part."""
-        text = rows.to_csv(index=False, na_rep=_MISSING)
-        write_atomically(self._part(key), f"{_digest(text)}\n{text}")
+        self.parts.write(key, rows.to_csv(index=False, na_rep=_MISSING).encode())
 
-    def write_table(self, keys: Sequence[str]) -> Path:
-        """Join finished parts to one table, in the given order, and return its path."""
-        table = self.read(keys)
-        path = self.path / f"results.{self._format}"
-        if self._format == "csv":
-            write_atomically(path, table.to_csv(index=False))
-        else:
-            with replacing(path) as written:
+    def write_table(self, keys: Sequence[str]) -> pd.DataFrame:
+        """Join finished parts to one table, in the given order; write and return it."""
+        parts = [self.read_part(key) for key in keys]
+        if any(part is None for part in parts):
+            raise ValueError(f"{self.parts.folder}: finished parts are lost or damaged. Run again.")
+        table = pd.concat(parts, ignore_index=True)
+        with replacing(self.path / f"results.{self._format}") as written:
+            if self._format == "csv":
+                table.to_csv(written, index=False)
+            else:
                 table.to_parquet(written, index=False)
-        return path
-
-    def read(self, keys: Sequence[str]) -> pd.DataFrame:
-        """Read finished parts into one table."""
-        parts = []
-        for key in keys:
-            text = _content(self._part(key))
-            if text is None:
-                raise ValueError(f"{self._part(key)} is damaged: remove it and run again.")
-            parts.append(pd.read_csv(StringIO(text), keep_default_na=False, na_values=[_MISSING], dtype=_TEXTS))
-        return pd.concat(parts, ignore_index=True)
+        return table
 
     def write_provenance(self, facts: Mapping[str, Any]) -> Path:
         """Write where the numbers come from, and return the path."""
         path = self.path / "provenance.json"
         write_atomically(path, json.dumps(facts, indent=2, default=str) + "\n")
         return path
-
-    def _part(self, key: str) -> Path:
-        return self.path / "parts" / f"{key}.csv"
-
-
-def _content(path: Path) -> str | None:
-    """Return the rows of a part as text; None if they are not what was written."""
-    with path.open(encoding="utf-8", newline="") as file:
-        digest, _, text = file.read().partition("\n")
-    return text if digest == _digest(text) else None
-
-
-def _digest(text: str) -> str:
-    return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()

@@ -7,18 +7,16 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from datetime import UTC, datetime
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import joblib
 import numpy as np
 import pandas as pd
-from joblib import Memory, Parallel, delayed
+from joblib import Parallel, delayed
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
-from robust_recourse._files import part_key, replacing
+from robust_recourse._files import part_key
 from robust_recourse._progress import track
 from robust_recourse._provenance import commit, source, versions
 from robust_recourse.methods.base import RecourseMethod
@@ -29,11 +27,11 @@ from robust_recourse.paper.bench.encoding import learn_encoding
 from robust_recourse.paper.bench.results import ResultFolder
 from robust_recourse.paper.bench.spec import METHODS, Configuration, Experiment, SpecError
 
-__all__ = ["make_method", "model_memory", "run"]
+__all__ = ["make_method", "model_folder", "run"]
 
 
 class _Part(NamedTuple):
-    """One piece of work: `make(*arguments)` returns the rows to keep under `key`."""
+    """One piece of work: `make`, with what all parts of a case begin with and `arguments`, gives the rows to keep."""
 
     key: str
     make: Callable[..., pd.DataFrame]
@@ -71,21 +69,30 @@ def run(
     """
     folder = ResultFolder(out, table_format)
     _check(experiment)
-    store = out / "cache" if cache is None else cache
+    with folder.parts.writing():
+        return _run(experiment, folder, model_folder(out / "cache" if cache is None else cache), n_jobs)
+
+
+def _run(experiment: Experiment, folder: ResultFolder, models: Path, n_jobs: int | None) -> pd.DataFrame:
     started, clock = datetime.now(UTC), time.perf_counter()
     hashes: dict[str, dict[str, str]] = {}
-    keys: list[str] = []
+    parts: list[_Part] = []
     fresh = 0
     for name in experiment.datasets:
         for seed in experiment.seeds:
             data = load_rows(name, experiment.options.get(name, {}), seed)
             hashes[name] = dict(data.hashes)
             facts = (versions(), source(), name, experiment.options.get(name, {}), hashes[name], seed)
-            list_parts = _scoring if experiment.folds else _explaining
-            parts = list(list_parts(experiment, name, seed, facts, store, n_jobs, folder))
-            fresh += _finish(parts, folder, f"{name}, seed {seed}" if len(experiment.seeds) > 1 else name, n_jobs)
-            keys += [part.key for part in parts]
-    folder.write_table(keys)
+            of_case = list((_scoring if experiment.folds else _explaining)(experiment, facts))
+            missing = [part for part in of_case if folder.read_part(part.key) is None]
+            if missing:
+                arguments = _arguments(experiment, name, seed, models, n_jobs)
+                title = f"{name}, seed {seed}" if len(experiment.seeds) > 1 else name
+                _finish(missing, arguments, folder, title, n_jobs)
+            fresh += len(missing)
+            parts += of_case
+    # Read also where they were made now: a table is the same, whenever its parts were finished.
+    table = folder.write_table([part.key for part in parts])
     folder.write_provenance(
         {
             "title": experiment.title,
@@ -96,15 +103,15 @@ def run(
             "data": hashes,
             "started": started.isoformat(timespec="seconds"),
             "seconds": round(time.perf_counter() - clock, 1),
-            "parts": {"run now": fresh, "run before": len(keys) - fresh},
+            "parts": {"run now": fresh, "run before": len(parts) - fresh},
         }
     )
-    return folder.read(keys)
+    return table
 
 
-def model_memory(store: Path) -> Memory:
-    """Return the memory for trained models; other versions or other code have another."""
-    return Memory(store / part_key(versions(), source()), verbose=0)
+def model_folder(cache: Path) -> Path:
+    """Return the folder for trained models; other versions or other code have another."""
+    return cache / part_key(versions(), source())
 
 
 def _check(experiment: Experiment) -> None:
@@ -124,54 +131,31 @@ def _check(experiment: Experiment) -> None:
             raise SpecError(f"{configuration.method} with {dict(configuration.parameters)}: {error}") from error
 
 
-def _finish(parts: list[_Part], folder: ResultFolder, description: str, n_jobs: int | None) -> int:
-    missing = [part for part in parts if not folder.has(part.key)]
+def _arguments(experiment: Experiment, name: str, seed: int, models: Path, n_jobs: int | None) -> tuple[Any, ...]:
+    """Return what all parts of a data set and a seed begin with."""
+    if experiment.folds:
+        return experiment, name, seed
+    options = experiment.options.get(name, {})
+    return (prepare(name, experiment.setting, seed, options=options, folder=models, n_jobs=n_jobs),)
+
+
+def _finish(
+    parts: list[_Part], arguments: tuple[Any, ...], folder: ResultFolder, title: str, n_jobs: int | None
+) -> None:
     parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
-    for _ in track(parallel(delayed(_make)(part, folder) for part in missing), description, len(missing)):
+    for _ in track(parallel(delayed(_make)(part, arguments, folder) for part in parts), title, len(parts)):
         pass
-    return len(missing)
 
 
-def _make(part: _Part, folder: ResultFolder) -> None:
+def _make(part: _Part, arguments: tuple[Any, ...], folder: ResultFolder) -> None:
     # Written by the process that made it: what is finished stays, whatever happens to the others.
-    folder.write_part(part.key, part.make(*part.arguments))
+    folder.write_part(part.key, part.make(*arguments, *part.arguments))
 
 
-def _explaining(
-    experiment: Experiment,
-    name: str,
-    seed: int,
-    facts: tuple[Any, ...],
-    store: Path,
-    n_jobs: int | None,
-    folder: ResultFolder,
-) -> Iterable[_Part]:
+def _explaining(experiment: Experiment, facts: tuple[Any, ...]) -> Iterable[_Part]:
     case_key = part_key("case", facts, asdict(experiment.setting))
-    path = store / f"{case_key}.joblib"
-    keys = [part_key(case_key, asdict(configuration)) for configuration in experiment.configurations]
-    if not all(map(folder.has, keys)) and not _readable(path):
-        memory = model_memory(store)
-        options = experiment.options.get(name, {})
-        case = prepare(name, experiment.setting, seed, options=options, memory=memory, n_jobs=n_jobs)
-        with replacing(path) as written:
-            joblib.dump(case, written)
-    for key, configuration in zip(keys, experiment.configurations, strict=True):
-        yield _Part(key, _explain, (path, configuration))
-
-
-def _readable(path: Path) -> bool:
-    """Whether a case is there and whole."""
-    try:
-        _case(path)
-    except Exception:  # a damaged file may raise anything
-        return False
-    return True
-
-
-@lru_cache(maxsize=1)
-def _case(path: Path) -> Case:
-    case: Case = joblib.load(path)
-    return case
+    for configuration in experiment.configurations:
+        yield _Part(part_key(case_key, asdict(configuration)), _explain, (configuration,))
 
 
 def make_method(case: Case, configuration: Configuration) -> RecourseMethod:
@@ -181,9 +165,8 @@ def make_method(case: Case, configuration: Configuration) -> RecourseMethod:
     )
 
 
-def _explain(path: Path, configuration: Configuration) -> pd.DataFrame:
+def _explain(case: Case, configuration: Configuration) -> pd.DataFrame:
     """Explain the instances of a case with one configuration, and score what comes out."""
-    case = _case(path)
     method = make_method(case, configuration)
     try:
         method.fit(case.X_train)
@@ -215,19 +198,11 @@ def _explain(path: Path, configuration: Configuration) -> pd.DataFrame:
     )
 
 
-def _scoring(
-    experiment: Experiment,
-    name: str,
-    seed: int,
-    facts: tuple[Any, ...],
-    _store: Path,
-    _n_jobs: int | None,
-    _folder: ResultFolder,
-) -> Iterable[_Part]:
+def _scoring(experiment: Experiment, facts: tuple[Any, ...]) -> Iterable[_Part]:
     for half in ("D1", "D2"):
         for fold in range(experiment.folds):
             key = part_key("fold", facts, asdict(experiment.setting), half, fold, experiment.folds)
-            yield _Part(key, _score, (experiment, name, seed, half, fold))
+            yield _Part(key, _score, (half, fold))
 
 
 def _score(experiment: Experiment, name: str, seed: int, half: str, fold: int) -> pd.DataFrame:

@@ -169,7 +169,7 @@ def read_experiment(path: Path, profile: str | None = None, overrides: Mapping[s
             raise ValueError(f"there is no profile {profile!r}; there are {', '.join(map(repr, profiles)) or 'none'}")
         content = merged(content, profiles.get(profile, {}) if profile is not None else {})
         return _experiment(merged(content, overrides or {}))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, TypeError, ValueError) as error:
+    except (OverflowError, RecursionError, TypeError, ValueError) as error:
         raise SpecError(f"{path}: {error}") from error
 
 
