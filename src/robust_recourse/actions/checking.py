@@ -223,7 +223,7 @@ def _cells(
         new=_plain(new),
         lost=gaps,
         gone=new.isna().tolist(),
-        precision=np.float32 if new.dtype in ("float32", "Float32") else np.float64,
+        precision=_precision(new.dtype),
         number=number,
         frozen=frozen,
         way=way,
@@ -248,8 +248,15 @@ def _finite(cell: Any) -> bool:
     return isinstance(cell, Real) and math.isfinite(cell)
 
 
+def _precision(dtype: Any) -> type[Any]:
+    """Return the type of the floats that a column holds, of NumPy, pandas or Arrow."""
+    kept = getattr(dtype, "numpy_dtype", dtype)
+    return kept.type if isinstance(kept, np.dtype) and kept.kind == "f" else np.float64
+
+
 def _on_grid(value: Any, step: float, precision: type[Any]) -> bool:
     """Whether a value is ``round(k * step, digits of the step)`` for an integer k, in the precision of its column."""
     digits = max(0, -int(Decimal(repr(float(step))).normalize().as_tuple().exponent))
     near = round(value / step)
-    return any(precision(round(k * step, digits)) == precision(value) for k in (near - 1, near, near + 1))
+    with np.errstate(over="ignore"):  # the next multiple may be more than the type holds
+        return any(precision(round(k * step, digits)) == precision(value) for k in (near - 1, near, near + 1))
