@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -32,7 +33,7 @@ def found(lender):
 @given(results(), st.lists(st.integers(0, 5), max_size=4))
 def test_slices_put_together_are_the_whole(found, cuts):
     edges = sorted({0, len(found), *(min(cut, len(found)) for cut in cuts)})
-    parts = [found[first:last] for first, last in zip(edges, edges[1:], strict=False)] or [found]
+    parts = [found[first:last] for first, last in pairwise(edges)] or [found]
     assert Recourses.concat(parts).equals(found)
 
 
@@ -81,7 +82,7 @@ def test_a_person_is_only_continued_by_their_own_recourses(found):
     assert Recourses.concat([found[[first]], found[[second]]]).person.tolist() == [0, 1]
 
 
-def test_arrays_and_polars_are_values_too(lender):
+def test_arrays_and_polars_are_values_too():
     pl = pytest.importorskip("polars")
     X = np.random.default_rng(0).normal(size=(60, 2))
     tables = (X, pl.DataFrame({"x0": X[:, 0], "x1": X[:, 1]}))
