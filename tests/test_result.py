@@ -472,7 +472,7 @@ def validate(text):
 def test_json_holds_everything(found):
     document = validate(found.to_json())
     first, second, third, fourth = document["rows"]
-    assert document["version"] == 1
+    assert document["version"] == 2
     assert document["created_by"]["name"] == "robust-recourse"
     assert [column["kind"] for column in document["columns"]] == list(KINDS)
     assert first["before"] == {
@@ -484,6 +484,8 @@ def test_json_holds_everything(found):
     assert first["worst_case_odds"] == pytest.approx(np.exp(-1.0))
     assert second["before"] == second["after"]
     assert second["before"]["children"] is None
+    assert (first["budget"], first["n_queries"], first["boundary"]) == (None, 7, first["after"])
+    assert [column["type"] for column in document["columns"]] == [str(dtype) for dtype in found.x.dtypes]
     assert (third["after"], third["cost"], third["changes"], third["valid"]) == (None, None, [], False)
     assert (third["status"], third["reason"]) == ("out of time", "Because of out of time.")
     assert (fourth["valid"], fourth["after"]["savings"]) == (False, 80)
@@ -538,6 +540,18 @@ def test_json_of_infinite_numbers():
     assert (row["worst_case_odds"], row["log_worst_case_odds"]) == (None, 1e4)
 
 
+def test_a_column_may_be_called_nan(tmp_path):
+    before = pd.DataFrame([[1.0, 2.0]], columns=pd.Index([float("nan"), "b"], dtype=object))
+    found = recourses(before, before + 1.0, ["number"] * 2, [[1.0, 1.0]], [Status.OK], orders={before.columns[0]: ()})
+    document = validate(found.to_json())
+    assert document["rows"][0]["after"] == {"nan": 2.0, "b": 3.0}
+    assert document["rows"][0]["changes"][0] == {"column": "nan", "from": 1.0, "to": 2.0, "cost": 1.0}
+    assert Recourses.from_json(found.to_json()).equals(found)
+    assert "Raise column" in found.describe(0)
+    assert len(found.changes()) == 2
+    assert "column" in found.to_html(tmp_path / "page.html")
+
+
 @pytest.mark.parametrize(
     "spoil",
     [
@@ -576,7 +590,9 @@ def test_single_recourses_are_still_there(found):
     assert len(found) == 4
     assert isinstance(found[0], Recourse)
     assert [single.status for single in found] == list(found.status)
-    assert found[0].unit is None
+    assert found[0].x["savings"] == 2050
+    assert found[0].x0["savings"] == 1200
+    assert found[0].trace is None
 
 
 def test_notices_follow_the_order_of_the_columns_of_the_table(found):

@@ -32,6 +32,7 @@ COLUMNS = {
     "category": (["a", "b", "c"], 2.0, "c"),
     "str": (["a", "b", "c"], 2.0, "c"),
     "string": (["a", "b", "c"], 2.0, "c"),
+    "string[python]": (["a", "b", "c"], 2.0, "c"),
     "string[pyarrow]": (["a", "b", "c"], 2.0, "c"),
 }
 

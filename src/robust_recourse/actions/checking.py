@@ -68,7 +68,7 @@ class _Cells:
         self.label = f"column {rule.column}" if names.of_array else str(rule.column)
         self.old, self.new = _plain(before), _plain(after)
         self.lost, self.gone = before.isna().tolist(), after.isna().tolist()  # whether cells are missing
-        self.precision = np.float32 if after.dtype in ("float32", "Float32") else np.float64
+        self.precision = _precision(after.dtype)
         self.low, self.high = rule.low, rule.high
         self.frozen = "it never may" if rule.immutable else ""
         steps = {"integer": 1.0} if rule.integer else {}
@@ -205,8 +205,15 @@ def _finite(cell: Any) -> bool:
     return isinstance(cell, Real) and math.isfinite(cell)
 
 
+def _precision(dtype: Any) -> type[Any]:
+    """Return the type of the floats that a column holds, of NumPy, pandas or Arrow."""
+    kept = getattr(dtype, "numpy_dtype", dtype)
+    return kept.type if isinstance(kept, np.dtype) and kept.kind == "f" else np.float64
+
+
 def _on_grid(value: Any, step: float, precision: type[Any]) -> bool:
     """Whether a value is ``round(k * step, digits of the step)`` for an integer k, in the precision of its column."""
     digits = max(0, -int(Decimal(repr(float(step))).normalize().as_tuple().exponent))
     near = round(value / step)
-    return any(precision(round(k * step, digits)) == precision(value) for k in (near - 1, near, near + 1))
+    with np.errstate(over="ignore"):  # the next multiple may be more than the type holds
+        return any(precision(round(k * step, digits)) == precision(value) for k in (near - 1, near, near + 1))

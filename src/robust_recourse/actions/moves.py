@@ -124,8 +124,7 @@ class Moves:
             value = np.clip(value, bottom, top)
             short = _short(self.dtypes[k]) if self.dtypes else None
             if column.step > 0.0:
-                around = _multiples(value, column.step)
-                around = around if short is None else around.astype(short).astype(float)
+                around = _multiples(value, column.step, short)
                 value = _choose(value, start, bottom, top, around, rounding, column.step)
             elif short is not None:
                 value = _choose(value, start, bottom, top, _nearby(value, short), rounding)
@@ -214,8 +213,11 @@ def _short(dtype: Any) -> Any:
     return kept if isinstance(kept, np.dtype) and kept.kind == "f" and kept.itemsize < 8 else None
 
 
-def _multiples(value: FloatArray, step: float) -> FloatArray:
-    """Return three multiples of a step: the nearest one, and those around it."""
+def _multiples(value: FloatArray, step: float, short: Any = None) -> FloatArray:
+    """Return three multiples of a step, in a type that is shorter: the nearest one, and those around it."""
+    if short is not None:
+        with np.errstate(over="ignore"):  # one may be more than the type holds
+            return _multiples(value, step).astype(short).astype(float)
     count = np.round(value / step) + np.array([[-1.0], [0.0], [1.0]])
     digits = decimals(step)
     if digits <= _FEW_DIGITS:

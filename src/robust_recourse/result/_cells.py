@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from robust_recourse._typing import BoolArray
 from robust_recourse.notices.values import json_value
 from robust_recourse.tables.plain import KINDS, decode, encode
 from robust_recourse.tables.values import same_column, same_value
@@ -34,9 +35,9 @@ def from_plain(data: Any) -> Any:
     return decode(data[0], KINDS, arrays)
 
 
-def write_column(series: pd.Series[Any]) -> tuple[list[Any], Exact]:
-    """Return the cells of a column, and the values that they do not tell exactly."""
-    cells = [json_value(value) for value in series.array]
+def write_column(series: pd.Series[Any], shown: BoolArray) -> tuple[list[Any], Exact]:
+    """Return the cells of a column, None in rows that are not `shown`, and the values that they do not tell exactly."""
+    cells = [json_value(value) if told else None for value, told in zip(series.array, shown, strict=True)]
     try:
         back = _read(cells, series.dtype)
         told = [same_value(*pair) for pair in zip(_values(back), _values(series), strict=True)]
@@ -74,8 +75,9 @@ def _read(cells: list[Any], dtype: Any) -> pd.Series[Any]:
     if isinstance(dtype, pd.CategoricalDtype):
         return _read_categories(cells, dtype)
     if isinstance(dtype, pd.DatetimeTZDtype):
-        moments = [pd.NaT if cell is None else pd.Timestamp(cell).tz_convert("UTC") for cell in cells]
-        return pd.Series(pd.DatetimeIndex(moments).tz_convert(dtype.tz)).astype(dtype)
+        utc = [None if cell is None else pd.Timestamp(cell).tz_convert(None) for cell in cells]
+        naive = _read(utc, np.dtype(f"M8[{dtype.unit}]"))
+        return pd.Series(pd.DatetimeIndex(naive, tz="UTC")).astype(dtype)
     kind = getattr(getattr(dtype, "numpy_dtype", dtype), "kind", "O")
     if kind == "f":
         cells = [float(cell) if isinstance(cell, str) else cell for cell in cells]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from robust_recourse._typing import BoolArray
 from robust_recourse.result._cells import Exact, from_plain, read_column, to_plain, write_column
 from robust_recourse.tables.values import same_table
 
@@ -49,12 +50,15 @@ class Stored:
     types: Any
 
     @classmethod
-    def of(cls, table: Any, name: str) -> Stored:
-        """Write a table; raises TypeError for one that could not be read back, calling it `name`."""
+    def of(cls, table: Any, name: str, shown: BoolArray) -> Stored:
+        """Write a table, with empty cells in rows that are not `shown`.
+
+        Raises TypeError for a table that could not be read back, calling it `name`.
+        """
         columns, written = columns_of(table), []
         for column in columns:
             try:
-                written.append(write_column(column))
+                written.append(write_column(column, shown))
             except TypeError as error:
                 raise TypeError(f"{name}, column {column.name!r}: {error}") from error
         types = [column.dtype for column in columns] if library_of(table) != "polars" else table.clear()

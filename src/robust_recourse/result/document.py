@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from importlib.metadata import version
 from importlib.resources import files
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from robust_recourse._typing import BoolArray
 from robust_recourse.notices.reading import differs
 from robust_recourse.notices.values import json_value, plain
 from robust_recourse.result._cells import to_plain
@@ -20,7 +21,7 @@ from robust_recourse.result._stored import Stored, columns_of, library_of
 if TYPE_CHECKING:
     from robust_recourse.result.recourses import Recourses
 
-__all__ = ["FORMAT", "MEASURES", "TABLES", "checksum", "document_of", "json_schema", "measure", "written"]
+__all__ = ["FORMAT", "MEASURES", "TABLES", "checksum", "document_of", "json_schema", "measure", "text_names", "written"]
 
 FORMAT = 2  # a change that breaks readers is a new version
 TABLES = {"before": "x0", "after": "x", "boundary": "boundary"}
@@ -52,10 +53,11 @@ def checksum(document: dict[str, Any]) -> str:
 
 def document_of(found: Recourses) -> dict[str, Any]:
     """Return everything that a result holds, but for its traces, as data for JSON."""
-    names = _names(found)
-    library = library_of(found.x)
-    stored = {name: Stored.of(getattr(found, field), f"found.{field}") for name, field in TABLES.items()}
-    changed = _changed(found)
+    names = text_names(getattr(found.x, "columns", range(len(found.kinds))))
+    library, exists = library_of(found.x), np.asarray(~np.isnan(found.column_costs).any(axis=1))
+    shown = {name: exists if name == "after" else np.ones(len(found), dtype=bool) for name in TABLES}
+    stored = {name: Stored.of(getattr(found, field), f"found.{field}", shown[name]) for name, field in TABLES.items()}
+    changed = _changed(found, exists)
     document = {
         "version": FORMAT,
         "created_by": {"name": "robust-recourse", "version": version("robust-recourse")},
@@ -64,7 +66,7 @@ def document_of(found: Recourses) -> dict[str, Any]:
             {"name": name, "kind": kind, "type": str(column.dtype)}
             for name, kind, column in zip(names, found.kinds, columns_of(found.x), strict=True)
         ],
-        "rows": [_row(found, i, names, stored, changed[i]) for i in range(len(found))],
+        "rows": [_row(found, i, names, stored, changed[i], exists=bool(exists[i])) for i in range(len(found))],
         "exact": {
             "table": library,
             "names": to_plain(found.x.columns) if library == "pandas" else None,
@@ -87,12 +89,11 @@ def measure(number: float) -> float | str | None:
     return float(number) if np.isfinite(number) else str(float(number))
 
 
-def _names(found: Recourses) -> list[str]:
-    """Return a name for every column; no two are the same, not even of the columns 1 and "1"."""
-    columns: Sequence[Hashable] = list(getattr(found.x, "columns", range(len(found.kinds))))
+def text_names(columns: Iterable[Hashable]) -> list[str]:
+    """Return a text for the name of every column; no two are the same, not even of the columns 1 and "1"."""
     names: list[str] = []
     for column in columns:
-        name = first = "/".join(map(str, column)) if isinstance(column, tuple) else str(column)
+        name = first = "/".join(str(part) for part in _parts(column) if part != "")
         n = 1
         while name in names:
             n += 1
@@ -101,14 +102,17 @@ def _names(found: Recourses) -> list[str]:
     return names
 
 
+def _parts(column: Hashable) -> tuple[Hashable, ...]:
+    return column if isinstance(column, tuple) else (column,)
+
+
 def _row(
-    found: Recourses, i: int, names: Sequence[str], stored: dict[str, Stored], changed: Sequence[int]
+    found: Recourses, i: int, names: Sequence[str], stored: dict[str, Stored], changed: Sequence[int], *, exists: bool
 ) -> dict[str, Any]:
     odds = float(found.worst_case_odds[i])
     rows = {
         name: {key: cells[i] for key, cells in zip(names, table.cells, strict=True)} for name, table in stored.items()
     }
-    exists = not np.isnan(found.column_costs[i]).any()
     bounded = any(cell is not None for cell in rows["boundary"].values())
     return {
         "label": json_value(found.labels[i]),
@@ -135,13 +139,12 @@ def _row(
     }
 
 
-def _changed(found: Recourses) -> list[list[int]]:
+def _changed(found: Recourses, exists: BoolArray) -> list[list[int]]:
     """Return the columns that each recourse changes."""
     pairs = [
         [differs(plain(old), plain(new)) for old, new in zip(before.array, after.array, strict=True)]
         for before, after in zip(columns_of(found.x0), columns_of(found.x), strict=True)
     ]
-    exists = np.asarray(~np.isnan(found.column_costs).any(axis=1))
     return [[k for k, column in enumerate(pairs) if column[i]] if exists[i] else [] for i in range(len(found))]
 
 

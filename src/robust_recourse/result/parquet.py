@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from robust_recourse._files import replacing
-from robust_recourse.notices.values import json_value, text
-from robust_recourse.result.document import document_of, written
+from robust_recourse.notices.values import json_value, label_text, text
+from robust_recourse.result.document import document_of, text_names, written
 from robust_recourse.result.reading import fields_of, parsed
 
 if TYPE_CHECKING:
@@ -87,14 +87,14 @@ def _table(frame: pd.DataFrame) -> Any:
             column = column.map(text, na_action="ignore").astype(object)
         columns[k] = column
     known = pd.DataFrame(columns, index=frame.index)
-    known.columns = frame.columns
-    if not known.columns.map(str).is_unique:
-        known.columns = pd.Index([f"{name} ({k})" for k, name in enumerate(known.columns)])
+    known.columns = pd.Index(text_names(frame.columns), dtype=object)
+    known.index = frame.index.set_names([None if name is None else str(name) for name in frame.index.names])
     try:
         return arrow.Table.from_pandas(known)
     except (arrow.ArrowException, TypeError, ValueError, KeyError, NotImplementedError):
         # Labels that Arrow has no type for.
-        return arrow.Table.from_pandas(known.set_axis(known.columns.map(str), axis=1).reset_index(drop=True))
+        labels = [label_text(label) for label in known.index]
+        return arrow.Table.from_pandas(known.set_axis(pd.Index(labels, dtype=object), axis=0))
 
 
 def _pyarrow() -> tuple[Any, Any]:

@@ -154,8 +154,8 @@ def _number(row: Mapping[str, Any], name: str, i: int) -> float:
     if value is None:
         return float("nan")
     if isinstance(value, bool) or not (isinstance(value, int | float) or value in ("inf", "-inf")):
-        raise ValueError(f"rows[{i}].{name} must be a number, got {value!r}.")
-    return float(value)
+        raise ValueError(f"rows[{i}].{name} must be a number, got {value!r:.100}.")
+    return _guarded(lambda: float(value), f"rows[{i}].{name}")
 
 
 def _entry(entry: Any, what: str, n: int, p: int) -> tuple[int, int, Any]:
@@ -177,6 +177,6 @@ def _get(mapping: Mapping[str, Any], key: str, kind: type, where: str = "The doc
     value = mapping[key]
     if none and value is None:
         return None
-    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+    if not isinstance(value, kind) or (kind is int and (isinstance(value, bool) or abs(value) >= 2**63)):
         raise ValueError(f"{where}.{key} must be of the type {kind.__name__}, got {value!r:.100}.")
     return value

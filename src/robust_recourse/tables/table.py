@@ -207,7 +207,9 @@ def _series(array: Any) -> pd.Series:
 
 
 def _untyped(array: Any) -> bool:
-    return isinstance(array, pd.arrays.NumpyExtensionArray) and array.dtype.kind == "O"
+    # Arrays of texts may be such arrays, too, and have a type of their own.
+    untyped = isinstance(array, pd.arrays.NumpyExtensionArray) and not isinstance(array.dtype, pd.StringDtype)
+    return untyped and array.dtype.kind == "O"
 
 
 def _like(own: Any, new: float) -> Any:

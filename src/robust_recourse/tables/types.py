@@ -66,6 +66,8 @@ def gapped(own: Any, asked: Any = None, values: Sequence[Any] = ()) -> Any:
     kept, wanted = (getattr(dtype, "numpy_dtype", dtype) for dtype in (own, asked))
     if not isinstance(kept, np.dtype) or kept.kind not in "biuf":
         return own
+    if wanted == np.dtype(object):
+        wanted = np.dtype(float)  # numbers of any type
     wide = np.result_type(kept, wanted) if isinstance(wanted, np.dtype) and wanted.kind in "biuf" else kept
     if not isinstance(own, np.dtype):
         return own if wide == kept else _like_type(own, wide)

@@ -1,0 +1,87 @@
+"""What is known about where recourses come from."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from functools import partial
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from robust_recourse import ActionSet, NearestAccepted, Recourses, RobustBayesianRecourse, __version__, load, save
+from robust_recourse.result.provenance import fingerprint
+
+X = np.random.default_rng(0).normal(size=(120, 2))
+MODEL = LogisticRegression().fit(X, X.sum(axis=1) > 0)
+REFUSED = X[MODEL.predict(X) == 0][:4]
+
+
+def explain(model=MODEL, actions=None, rows=X, **settings):
+    settings = {"random_state": 3, "n_samples": 20, **settings}
+    return RobustBayesianRecourse(model, actions, **settings).fit(rows).explain(REFUSED)
+
+
+def test_provenance_names_version_method_settings_model_and_seed():
+    made = explain(delta_plus=0.3, sigma=np.float64(0.5)).provenance
+    assert made.version == __version__
+    assert made.method == "RobustBayesianRecourse"
+    assert made.model == "sklearn.linear_model._logistic.LogisticRegression"
+    assert made.seed == 3
+    assert made.parameters["delta_plus"] == 0.3
+    assert type(made.parameters["sigma"]) is float
+    assert "model" not in made.parameters
+    json.dumps(asdict(made), allow_nan=False)
+
+
+def test_the_same_makes_the_same_and_anything_else_another():
+    made = explain().provenance
+    again = LogisticRegression().fit(X, X.sum(axis=1) > 0)
+    assert explain(again).provenance == made
+    assert explain(n_jobs=1).provenance == made
+    others = [
+        explain(LogisticRegression(C=0.9).fit(X, X.sum(axis=1) > 0)),
+        explain(random_state=4),
+        explain(delta_plus=0.1),
+        explain(actions=ActionSet(immutable=[0])),
+        explain(rows=X[:, :2] * 1.0, actions=ActionSet(immutable=[1])),
+    ]
+    assert all(other.provenance != made for other in others)
+    assert len({repr(other.provenance) for other in others}) == 5
+
+
+def test_a_model_that_learnt_something_else_has_another_fingerprint():
+    other = LogisticRegression().fit(X, X[:, 0] > 0)
+    assert fingerprint(other) != fingerprint(MODEL)
+    assert fingerprint(LogisticRegression().fit(X, X.sum(axis=1) > 0)) == fingerprint(MODEL)
+
+
+@pytest.mark.parametrize("model", [lambda rows: rows[:, 0] > 0, partial(np.greater, 3), MODEL.predict, len, dict])
+def test_what_is_known_by_its_name_only_has_no_fingerprint(model):
+    assert fingerprint(model) is None
+
+
+def test_what_cannot_be_pickled_has_no_fingerprint():
+    class Model:
+        def __reduce__(self):
+            raise RuntimeError("no")
+
+    assert fingerprint(Model()) is None
+
+
+def test_provenance_survives_slices_and_concatenation():
+    found, other = explain(), explain(delta_plus=0.1)
+    assert found[1:3].provenance == found.provenance
+    assert Recourses.concat([found[:2], found[2:]]).provenance == found.provenance
+    both = Recourses.concat([found, other])
+    assert both.provenance == (found.provenance, other.provenance)
+    assert Recourses.concat([both, found]).provenance == both.provenance
+    assert Recourses.from_json(both.to_json()).equals(both)
+
+
+def test_a_method_that_was_saved_says_the_same(tmp_path):
+    pytest.importorskip("skops")
+    method = NearestAccepted(MODEL, random_state=0).fit(X)
+    save(method, tmp_path / "method.zip")
+    assert load(tmp_path / "method.zip").explain(REFUSED).equals(method.explain(REFUSED))
