@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import NewType, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,3 +10,6 @@ from numpy.typing import NDArray
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 BoolArray: TypeAlias = NDArray[np.bool_]
+
+Rows = NewType("Rows", IntArray)
+"""Numbers of rows in the table that was given, for messages; everything else numbers people by their place in a task."""

@@ -222,7 +222,7 @@ class _Search:
     def _field(self, points: FloatArray, people: IntArray) -> Score:
         task, penalty, columns = self._task, self._penalty, self._columns
         task.oracle.charge(people, self._scores.rows_asked(1) + (task.free[people].sum(axis=1) - 1) * self._per_column)
-        rows, bounds = task.space.rows[people], (penalty.lower[people], penalty.upper[people])
+        rows, bounds = task.space.rows_of(people), (penalty.lower[people], penalty.upper[people])
         score = self._scores(points, rows, columns, *bounds)
         gradient = np.zeros(points.shape)
         gradient[:, columns] = score.gradient

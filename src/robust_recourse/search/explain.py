@@ -64,7 +64,7 @@ def accepted_rows(predict: Predictor, space: Space, deadline: float | None = Non
         if first and deadline is not None and time.time() > deadline:
             break
         values = space.table.values[people]  # a copy: a model may write into what it is given
-        accepted[people] = predict(space.decode(values, people), space.rows[people])
+        accepted[people] = predict(space.decode(values, people), space.rows_of(people))
         asked[people] = True
     return accepted, asked
 

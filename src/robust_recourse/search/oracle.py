@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from robust_recourse._typing import BoolArray, FloatArray, IntArray
+from robust_recourse._typing import BoolArray, FloatArray, IntArray, Rows
 from robust_recourse.search.space import Space
 
 __all__ = ["Criterion", "Oracle", "OutOfTime", "check_time"]
@@ -32,12 +32,12 @@ def check_time(deadline: float | None) -> None:
 class Criterion(Protocol):
     """What a row must satisfy: the consent of a model, or more."""
 
-    def __call__(self, X: Any, rows: IntArray, /) -> BoolArray:
+    def __call__(self, X: Any, rows: Rows, /) -> BoolArray:
         """Return which rows of `X`, as a model gets them, satisfy it; `rows` are their numbers in messages."""
         ...
 
 
-Question: TypeAlias = Callable[[Any, IntArray], Any]
+Question: TypeAlias = Callable[[Any, Rows], Any]
 ObjectArray: TypeAlias = NDArray[np.object_]
 
 
@@ -107,7 +107,7 @@ class Oracle:
         """
         self.charge(people)
         space, everybody = self._asked.space, self._people[people]
-        return question(space.decode(space.legal(points.copy(), everybody), everybody), space.rows[everybody])
+        return question(space.decode(space.legal(points.copy(), everybody), everybody), space.rows_of(everybody))
 
     def charge(self, people: IntArray, rows: IntArray | int = 1) -> None:
         """Count questions that a method puts to the model itself; stops the search if the time is over."""
@@ -183,11 +183,11 @@ class _Asked:
         space = self.space
         if not space.moves.rules:
             # A copy: a model may write into what it is given.
-            return criterion(space.decode(values.copy(), people), space.rows[people])
+            return criterion(space.decode(values.copy(), people), space.rows_of(people))
         kept = space.keeps_rules(values, people)
         which = np.flatnonzero(kept)
         if len(which):
-            kept[which] = criterion(space.decode(values[which], people[which]), space.rows[people[which]])
+            kept[which] = criterion(space.decode(values[which], people[which]), space.rows_of(people[which]))
         return kept
 
 

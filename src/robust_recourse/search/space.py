@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from robust_recourse._typing import BoolArray, FloatArray, IntArray
+from robust_recourse._typing import BoolArray, FloatArray, IntArray, Rows
 from robust_recourse.actions.moves import Moves, Rounding
 from robust_recourse.tables import Table
 
@@ -34,12 +34,12 @@ class Space:
 
     table: Table
     moves: Moves
-    rows: IntArray
+    rows: Rows
 
     @classmethod
     def of(cls, table: Table, moves: Moves) -> Space:
         """Take all rows of a table."""
-        return cls(table, moves, np.arange(len(table)))
+        return cls(table, moves, Rows(np.arange(len(table))))
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -57,7 +57,11 @@ class Space:
 
     def take(self, people: IntArray) -> Space:
         """Keep some of the people, in this order; they may repeat."""
-        return replace(self, table=self.table.take(people), rows=self.rows[people])
+        return replace(self, table=self.table.take(people), rows=self.rows_of(people))
+
+    def rows_of(self, people: IntArray) -> Rows:
+        """Return the numbers of the rows of people in the table that was given."""
+        return Rows(self.rows[people])
 
     def legal(self, points: FloatArray, people: IntArray, rounding: Rounding = "nearest") -> FloatArray:
         """Return the values, in the units of the table, that points of the people stand for."""

@@ -11,6 +11,7 @@ from robust_recourse.actions.moves import Rounding
 from robust_recourse.math.limits import Limits, Room
 from robust_recourse.result.answer import Answer
 from robust_recourse.result.status import Status
+from robust_recourse.sampling.ball import row_generator
 from robust_recourse.search.oracle import Oracle
 from robust_recourse.search.space import Space
 
@@ -81,6 +82,10 @@ class Task:
     def snap(self, points: FloatArray, people: IntArray, rounding: Rounding = "nearest") -> FloatArray:
         """Move points to the rows that they stand for."""
         return self.space.snap(points, people, rounding)
+
+    def generator(self, person: int, draw: int = 0) -> np.random.Generator:
+        """Return random numbers for a person: the same ones wherever, and with whomever, the person is searched for."""
+        return row_generator(self.limits.without_codes(self.x0[person]), self.seed, draw)
 
     def missing(self, person: int, status: Status, reason: str) -> Answer:
         """Describe a person without a recourse."""
