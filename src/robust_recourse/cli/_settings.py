@@ -78,7 +78,7 @@ def check_parameters(name: str, parameters: Mapping[str, Any], where: str) -> No
             there = f"it has {', '.join(known)}" if known else "it has none"
             raise ValueError(f"{where} {key}: the method {name} has no such parameter; {there}.")
     with blaming(where):
-        METHODS[name](None, **parameters)._check_parameters()
+        METHODS[name](None, **parameters).check_parameters()
 
 
 def _names(names: Iterable[str]) -> str:

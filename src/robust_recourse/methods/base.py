@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import Any, ClassVar, Self
@@ -15,6 +16,7 @@ from robust_recourse._typing import FloatArray
 from robust_recourse._validation import check_integer, check_jobs, check_real, check_seed
 from robust_recourse.actions import ActionSet
 from robust_recourse.math.limits import Limits
+from robust_recourse.math.scales import scales_differ
 from robust_recourse.models.predictor import Predictor
 from robust_recourse.result import Answer, Recourses
 from robust_recourse.result.provenance import fingerprint
@@ -75,6 +77,11 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         self
+
+        Warns
+        -----
+        UserWarning
+            If the columns of an array have very different scales, so that costs do not compare.
         """
         self.check_parameters()
         check_jobs(self.n_jobs)
@@ -96,10 +103,12 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
         points = _filled(space)
         self.candidates_ = points[accepted]
         self.limits_ = _reachable(moves.limits(), self.candidates_)
+        if space.exact:
+            _warn_of_scales(points, self.limits_)
         self.seed_ = check_seed(self.random_state)
         self.learn(points, space)
         self.model_fingerprint_ = fingerprint(self.model)
-        self.fitted_with_ = self._settings()
+        self._fitted_with = self._settings()
         return self
 
     def explain(self, X: Any, n_recourses: int = 1, time_limit: float | None = None) -> Recourses:
@@ -155,10 +164,18 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
 
     def _check_unchanged(self) -> None:
         """Raise if a parameter was set after `fit`: what was learnt does not know of it."""
-        known = getattr(self, "fitted_with_", {})
+        if not hasattr(self, "_fitted_with"):
+            self._fitted_with = self._settings()  # it was loaded from a file
+        known = self._fitted_with
         for name, value in self._settings().items():
             if name in known and value is not known[name] and not _equal(value, known[name]):
                 raise ValueError(f"{name} was changed after fit, which had no effect yet. Call fit again.")
+
+
+def _warn_of_scales(points: FloatArray, limits: Limits) -> None:
+    message = scales_differ(points, limits.weights, limits.rises | limits.falls)
+    if message is not None:
+        warnings.warn(message, stacklevel=3)
 
 
 def _equal(one: Any, other: Any) -> bool:

@@ -126,7 +126,7 @@ def _check(experiment: Experiment) -> None:
             )
     for configuration in experiment.configurations:
         try:
-            METHODS[configuration.method](None, **configuration.parameters)._check_parameters()
+            METHODS[configuration.method](None, **configuration.parameters).check_parameters()
         except (TypeError, ValueError, NotImplementedError) as error:
             raise SpecError(f"{configuration.method} with {dict(configuration.parameters)}: {error}") from error
 
