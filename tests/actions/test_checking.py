@@ -371,3 +371,30 @@ def test_allowed_changes_break_nothing_and_a_forbidden_one_breaks_its_rule(data)
     found = {found.rule for found in actions.check(before, after) if found.row == f"p{row}"}
     assert rule in found
     assert found <= {rule, "max_changes", *(["increase"] if rule == "ordered" else [])}
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "Float32", "float[pyarrow]", "halffloat[pyarrow]"])
+@pytest.mark.parametrize("step", [0.1, 0.05, 0.3, 0.01])
+def test_multiples_of_a_step_are_those_that_the_type_holds(dtype, step):
+    rng = np.random.default_rng(0)
+    short = "float16" if dtype in ("float16", "halffloat[pyarrow]") else "float32"
+
+    def table(numbers):
+        return pd.DataFrame({"a": pd.Series(numbers.astype(short)).astype(dtype)})
+
+    X = table(rng.integers(-300, 300, 80) * step)
+    actions = ActionSet(X, step={"a": step})
+    moves = actions.resolve(actions.schema_for(X).typed(X))
+    own = X["a"].to_numpy(dtype=float)[:, None]
+    told = moves.settle(rng.uniform(-290, 290, (80, 1)) * step, own)[:, 0]
+    assert (told != own[:, 0]).sum() > 70
+    assert actions.check(X, table(told)) == []
+    assert len(actions.check(X, table(told + 0.4 * step))) > 40
+
+
+def test_the_multiple_beyond_the_largest_number_of_a_type_is_none():
+    X = pd.DataFrame({"a": np.array([0, 65504, 100, 32000] * 10, dtype="float16")})
+    actions = ActionSet(X, step={"a": 1000})
+    assert [wrong.rule for wrong in actions.check(X.iloc[:1], X.iloc[1:2].set_axis([0]))] == ["step"]
+    moves = actions.resolve(actions.schema_for(X).typed(X))
+    assert moves.settle(np.array([[65504.0]]), np.array([[0.0]])).tolist() == [[float(np.float16(65000))]]

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from robust_recourse.tables.types import alike, cast, replaced_in
+from robust_recourse.tables.types import alike, cast, gapped, replaced_in, ungapped
 
 
 @pytest.mark.parametrize(
@@ -105,3 +105,58 @@ def test_a_new_category_is_added_where_it_is_written():
     written = replaced_in(own, np.array([True, False]), np.array(["new"], dtype=object))
     assert written.tolist() == ["new", "b"]
     assert written.cat.categories.tolist() == ["a", "b", "new"]
+
+
+@pytest.mark.parametrize(
+    ("own", "asked", "wanted"),
+    [
+        ("int64", "int64", "Int64"),
+        ("uint8", None, "UInt8"),
+        ("bool", None, "boolean"),
+        ("bool", "int16", "Int16"),
+        ("int8", "int64", "Int64"),
+        ("int64", "float64", "float64"),
+        ("int64", "Float64", "float64"),
+        ("int64", "object", "float64"),
+        ("float32", "float32", "float32"),
+        ("float32", "float64", "float64"),
+        ("float64", "int64", "float64"),
+        ("Int64", "int64", "Int64"),
+        ("Int8", "float32", "Float32"),
+        ("Int8", "int16", "Int16"),
+        ("int64[pyarrow]", "int64", "int64[pyarrow]"),
+        ("int64[pyarrow]", "float64", "double[pyarrow]"),
+        ("object", "float64", "object"),
+        ("string", None, "string"),
+        ("datetime64[ns]", None, "datetime64[ns]"),
+    ],
+)
+def test_a_column_of_recourses_has_the_next_type_that_holds_everything(own, asked, wanted):
+    own, asked, wanted = (None if dtype is None else pd.api.types.pandas_dtype(dtype) for dtype in (own, asked, wanted))
+    assert gapped(own, asked) == wanted
+
+
+@pytest.mark.parametrize(
+    ("own", "values", "ordered", "wanted"),
+    [
+        (["b", "a"], ["a", "b"], False, ["b", "a"]),
+        (["b", "a"], ["a", "b", "c"], False, ["b", "a", "c"]),
+        (["low", "high"], ["low", "mid", "high"], True, ["low", "mid", "high"]),
+        (["high", "low"], ["low", "mid", "high"], True, ["high", "low", "mid"]),
+        (["low", "other"], ["low", "mid"], True, ["low", "other", "mid"]),
+    ],
+)
+def test_categories_of_recourses_are_all_that_there_are(own, values, ordered, wanted):
+    dtype = gapped(pd.CategoricalDtype(own, ordered), None, values)
+    assert dtype.categories.tolist() == wanted
+    assert dtype.ordered == ordered
+
+
+def test_gaps_that_are_none_do_not_need_a_nullable_type():
+    table = pd.DataFrame({"a": [1, 2], 7: [True, False], "c": [1, 2], "d": [0.5, 1.5]})
+    wide = table.astype({"a": "Int64", 7: "boolean", "c": "Int64"})
+    like = table.astype({"c": "Int64"})
+    pd.testing.assert_frame_equal(ungapped(wide, like), like)
+    pd.testing.assert_frame_equal(ungapped(wide), table)
+    holes = wide.drop(columns="d").where(np.array([[False] * 3, [True] * 3]))
+    assert ungapped(holes, like.drop(columns="d")) is holes

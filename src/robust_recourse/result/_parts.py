@@ -13,8 +13,8 @@ from robust_recourse.tables.order import check_order
 from robust_recourse.tables.values import same_array, same_index, same_table, same_value, stack, take
 
 if TYPE_CHECKING:
+    from robust_recourse.result._entries import Entries
     from robust_recourse.result.provenance import Provenance
-    from robust_recourse.result.recourses import Recourses
 
 __all__ = ["TABLES", "VECTORS", "concatenated", "numbered", "places_of", "same"]
 
@@ -25,7 +25,7 @@ VECTORS = (
 _SETTINGS = ("kinds", "orders", "favourable", "threshold")
 
 
-def places_of(chosen: Any, found: Recourses) -> IntArray:
+def places_of(chosen: Any, found: Entries) -> IntArray:
     """Return the positions of the entries that are chosen: by a slice, a mask or a list of positions."""
     n = len(found)
     if isinstance(chosen, slice):
@@ -53,7 +53,7 @@ def numbered(person: IntArray, rank: IntArray) -> IntArray:
     return np.concatenate([np.zeros(min(len(person), 1), dtype=np.int64), np.cumsum(another, dtype=np.int64)])
 
 
-def concatenated(parts: Sequence[Recourses]) -> dict[str, Any]:
+def concatenated(parts: Sequence[Entries]) -> dict[str, Any]:
     """Return the fields of one batch with the entries of all; see ``Recourses.concat``."""
     first = parts[0]
     for k, part in enumerate(parts[1:], start=1):
@@ -68,7 +68,7 @@ def concatenated(parts: Sequence[Recourses]) -> dict[str, Any]:
     return fields
 
 
-def same(one: Recourses, other: Recourses) -> bool:
+def same(one: Entries, other: Entries) -> bool:
     """Whether two batches are the same to the last bit, but for their traces."""
     if len(one) != len(other) or not all(same_table(getattr(one, name), getattr(other, name)) for name in TABLES):
         return False
@@ -78,7 +78,7 @@ def same(one: Recourses, other: Recourses) -> bool:
     return one.provenance == other.provenance and not _differing(one, other)
 
 
-def _differing(one: Recourses, other: Recourses) -> str:
+def _differing(one: Entries, other: Entries) -> str:
     for name in _SETTINGS:
         mine, its = (getattr(found, name) for found in (one, other))
         if name == "orders":
@@ -88,7 +88,7 @@ def _differing(one: Recourses, other: Recourses) -> str:
     return ""
 
 
-def _check_alike(first: Recourses, part: Recourses, k: int) -> None:
+def _check_alike(first: Entries, part: Entries, k: int) -> None:
     for name in TABLES:
         mine, its = getattr(first, name), getattr(part, name)
         if type(mine) is not type(its):
@@ -106,7 +106,7 @@ def _check_alike(first: Recourses, part: Recourses, k: int) -> None:
         raise ValueError(f"parts[{k}].{setting} is {its!r}, and that of parts[0] is {mine!r}.")
 
 
-def _people(parts: Sequence[Recourses]) -> IntArray:
+def _people(parts: Sequence[Entries]) -> IntArray:
     people: list[IntArray] = []
     following, last = 0, None
     for part in parts:
@@ -119,7 +119,7 @@ def _people(parts: Sequence[Recourses]) -> IntArray:
     return np.concatenate([np.zeros(0, dtype=np.int64), *people])
 
 
-def _continues(above: Recourses, below: Recourses) -> bool:
+def _continues(above: Entries, below: Entries) -> bool:
     """Whether a batch begins with more recourses of the person that another ends with, as slices may."""
     if below.rank[0] <= above.rank[-1]:
         return False

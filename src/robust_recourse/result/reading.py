@@ -19,6 +19,7 @@ from robust_recourse.result.status import Status
 
 __all__ = ["fields_of", "parsed", "text_of"]
 
+_INTEGERS = range(-(2**63), 2**63)
 _CHANGED = "It was changed after it was written, or is damaged."
 
 
@@ -155,7 +156,7 @@ def _number(row: Mapping[str, Any], name: str, i: int) -> float:
         return float("nan")
     if isinstance(value, bool) or not (isinstance(value, int | float) or value in ("inf", "-inf")):
         raise ValueError(f"rows[{i}].{name} must be a number, got {value!r:.100}.")
-    return _guarded(lambda: float(value), f"rows[{i}].{name}")
+    return float(_guarded(lambda: float(value), f"rows[{i}].{name}"))
 
 
 def _entry(entry: Any, what: str, n: int, p: int) -> tuple[int, int, Any]:
@@ -174,9 +175,10 @@ def _get(mapping: Mapping[str, Any], key: str, kind: type, where: str = "The doc
     """Return what a document has under a key, of this type; or None if that is allowed."""
     if key not in mapping:
         raise ValueError(f"{where} lacks {key!r}.")
-    value = mapping[key]
+    value: Any = mapping[key]
     if none and value is None:
         return None
-    if not isinstance(value, kind) or (kind is int and (isinstance(value, bool) or abs(value) >= 2**63)):
+    wrong = kind is int and (isinstance(value, bool) or value not in _INTEGERS)
+    if not isinstance(value, kind) or wrong:
         raise ValueError(f"{where}.{key} must be of the type {kind.__name__}, got {value!r:.100}.")
     return value

@@ -2,37 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from os import PathLike
 from pathlib import Path
 from types import EllipsisType
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from robust_recourse import notices
 from robust_recourse._files import write_atomically
-from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse._validation import check_choice, check_flag
 from robust_recourse.notices.page import AUDIENCES, Audience
 from robust_recourse.result import document, parquet, reading
-from robust_recourse.result._parts import TABLES, VECTORS, concatenated, numbered, places_of, same
+from robust_recourse.result._entries import Entries
 from robust_recourse.result._showing import MOST_SHOWN, shown
 from robust_recourse.result.future import FutureValidity, measure_future_validity
-from robust_recourse.result.provenance import Provenance
-from robust_recourse.result.recourse import Recourse, odds_of
-from robust_recourse.result.trace import Trace
 from robust_recourse.tables import to_pandas
-from robust_recourse.tables.values import row_of, take
 
 __all__ = ["Recourses"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Recourses:
+class Recourses(Entries):
     """The recourses of a batch: ``found[i]`` is one, slices, masks and lists of positions give several.
 
     There is one entry for every row that was explained, or several if several were asked for: those of a person stand
@@ -72,105 +67,12 @@ class Recourses:
         Which version, method, settings and model made them; several if batches of several were joined.
     """
 
-    x: Any
-    boundary: Any
-    cost: FloatArray
-    budget: FloatArray
-    valid: BoolArray
-    status: np.ndarray[Any, np.dtype[np.object_]]
-    reason: np.ndarray[Any, np.dtype[np.object_]]
-    log_worst_case_odds: FloatArray
-    n_queries: IntArray
-    x0: Any
-    person: IntArray
-    rank: IntArray
-    column_costs: FloatArray
-    kinds: tuple[str, ...]
-    orders: Mapping[Hashable, Sequence[Any]] = field(default_factory=dict)
-    favourable: Any = None
-    threshold: float | None = None
-    provenance: Provenance | tuple[Provenance, ...] | None = None
-    _traces: tuple[Trace | None, ...] | None = field(default=None, repr=False)
-
-    @property
-    def worst_case_odds(self) -> FloatArray:
-        """Worst-case posterior odds of refusal at the recourses."""
-        return odds_of(self.log_worst_case_odds)
-
-    @property
-    def labels(self) -> pd.Index[Any]:
-        """The label of each entry's row: that of the index, or the position in a table without."""
-        return self.x.index if isinstance(self.x, pd.DataFrame) else pd.Index(self.person)
-
-    def __len__(self) -> int:
-        return len(self.status)
-
-    def __iter__(self) -> Iterator[Recourse]:
-        return (self._recourse(i) for i in range(len(self)))
-
-    @overload
-    def __getitem__(self, i: int) -> Recourse: ...
-    @overload
-    def __getitem__(self, i: slice | Sequence[int] | Sequence[bool] | IntArray | BoolArray) -> Recourses: ...
-    def __getitem__(self, i: Any) -> Recourse | Recourses:
-        if isinstance(i, int | np.integer) and not isinstance(i, bool):
-            if not -len(self) <= i < len(self):
-                raise IndexError(f"There are {len(self)} entries, and {i} is none of their positions.")
-            return self._recourse(int(i) % len(self))
-        rows = places_of(i, self)
-        parts: dict[str, Any] = {name: take(getattr(self, name), rows) for name in TABLES}
-        parts |= {name: getattr(self, name)[rows] for name in VECTORS}
-        traces = None if self._traces is None else tuple(self._traces[row] for row in rows)
-        return replace(self, **parts, person=numbered(self.person[rows], parts["rank"]), _traces=traces)
-
     def __repr__(self) -> str:
         counts = ", ".join(f"{n} {status}" for status, n in pd.Series(self.status).value_counts().items())
         return f"Recourses({len(self)} rows: {counts})"
 
     def _repr_html_(self) -> str:
         return shown(repr(self), self._notices(range(min(len(self), MOST_SHOWN))), len(self))
-
-    @staticmethod
-    def concat(parts: Sequence[Recourses]) -> Recourses:
-        """Return the recourses of several batches as those of one.
-
-        They are the same as if the tables had been explained as one: people are numbered anew. A batch that begins
-        with further recourses of the person with whom the one before ends, as slices may, continues that person.
-
-        Parameters
-        ----------
-        parts : sequence of Recourses
-            Batches of tables with the same columns, found with the same settings of the decision. If different methods
-            found them, `provenance` names each.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If there is none, or if they do not belong together.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from robust_recourse import NearestAccepted
-        >>> method = NearestAccepted(lambda X: X[:, 0] > 0.0, random_state=0).fit(np.array([[0.5], [-1.0]]))
-        >>> found = method.explain(np.array([[-1.0], [-2.0], [2.0]]))
-        >>> Recourses.concat([found[:1], found[1:]]).equals(found)
-        True
-        """
-        listed = list(parts)
-        wrong = next((part for part in listed if not isinstance(part, Recourses)), None)
-        if wrong is not None:
-            raise TypeError(f"parts must be a sequence of Recourses, got {type(wrong).__name__}.")
-        if not listed:
-            raise ValueError("parts is empty: at least one batch is needed.")
-        return Recourses(**concatenated(listed))
-
-    def equals(self, other: Recourses) -> bool:
-        """Say whether another result is the same to the last bit, with types, labels and provenance.
-
-        How the searches went (`found[i].trace`) does not count: files do not hold it.
-        """
-        return isinstance(other, Recourses) and same(self, other)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one table of pandas: the columns of `x`, then what is known about each entry.
@@ -436,21 +338,6 @@ class Recourses:
     @property
     def _several(self) -> bool:
         return bool((self.rank > 1).any())
-
-    def _recourse(self, i: int) -> Recourse:
-        return Recourse(
-            x0=row_of(self.x0, i),
-            x=row_of(self.x, i),
-            boundary=row_of(self.boundary, i),
-            cost=float(self.cost[i]),
-            budget=float(self.budget[i]),
-            valid=bool(self.valid[i]),
-            status=self.status[i],
-            reason=str(self.reason[i]),
-            log_worst_case_odds=float(self.log_worst_case_odds[i]),
-            n_queries=int(self.n_queries[i]),
-            trace=None if self._traces is None else self._traces[i],
-        )
 
     def _pair(self, names: Mapping[Hashable, str] | None = None) -> notices.Pair:
         return notices.Pair(self.x0, self.x, self.kinds, self.column_costs, self.orders, names or {})

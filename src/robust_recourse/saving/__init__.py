@@ -71,7 +71,9 @@ def save(method: RecourseMethod, path: str | os.PathLike[str], *, include_model:
         "versions": {name: _version(name) for name in _PACKAGES},
         "method": type(method).__name__,
         "parameters": _encoded(method, [name for name in params if name != "model"], arrays),
-        "learnt": _encoded(method, [name for name in vars(method) if name not in params and not name.startswith("_")], arrays),
+        "learnt": _encoded(
+            method, [name for name in vars(method) if name not in params and not name.startswith("_")], arrays
+        ),
     }
     write_atomically(path, archive.pack(Archive(data, arrays, model)))
 

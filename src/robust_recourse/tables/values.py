@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
 
@@ -12,7 +12,7 @@ import pandas as pd
 from robust_recourse._typing import IntArray
 from robust_recourse.tables.types import alike
 
-__all__ = ["row_of", "same_array", "same_column", "same_index", "same_table", "same_value", "stack", "take"]
+__all__ = ["row_reader", "same_array", "same_column", "same_index", "same_table", "same_value", "stack", "take"]
 
 
 def take(table: Any, rows: IntArray) -> Any:
@@ -30,18 +30,26 @@ def stack(tables: Sequence[Any]) -> Any:
     return reduce(lambda above, below: above.vstack(below), tables)
 
 
-def row_of(table: Any, i: int) -> Any:
-    """Return one row: a Series in which every value keeps its type, or a vector of an array."""
+def row_reader(table: Any) -> Callable[[int], Any]:
+    """Return the function of a position that returns the row there.
+
+    It is a vector of an array, else a Series of pandas in which every value keeps its type.
+    """
     if isinstance(table, np.ndarray):
-        return table[i].copy()
+        return lambda i: table[i].copy()
     if not isinstance(table, pd.DataFrame):
-        return pd.Series(list(table.row(i)), index=table.columns, name=i, dtype=object)
+        return lambda i: pd.Series(list(table.row(i)), index=table.columns, name=i, dtype=object)
     dtypes = list(table.dtypes)
     if dtypes and all(alike(dtype, dtypes[0]) for dtype in dtypes):
-        return table.iloc[i]
-    cells = np.empty(table.shape[1], dtype=object)
-    cells[:] = [table.iloc[:, k].array[i] for k in range(table.shape[1])]
-    return pd.Series(cells, index=table.columns, name=table.index[i], dtype=object)
+        return lambda i: table.iloc[i]
+    arrays = [table.iloc[:, k].array for k in range(table.shape[1])]
+
+    def read(i: int) -> pd.Series[Any]:
+        cells = np.empty(len(arrays), dtype=object)
+        cells[:] = [array[i] for array in arrays]
+        return pd.Series(cells, index=table.columns, name=table.index[i], dtype=object)
+
+    return read
 
 
 def same_table(one: Any, other: Any) -> bool:
