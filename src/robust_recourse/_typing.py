@@ -12,4 +12,4 @@ IntArray: TypeAlias = NDArray[np.int64]
 BoolArray: TypeAlias = NDArray[np.bool_]
 
 Rows = NewType("Rows", IntArray)
-"""Numbers of rows in the table that was given, for messages; everything else numbers people by their place in a task."""
+"""Numbers of rows in the table that was given, for messages; elsewhere people are numbered by their place in a task."""
