@@ -177,7 +177,16 @@ def test_what_is_damaged_is_measured_again(tmp_path, damage):
 
 @pytest.mark.parametrize(
     "forged",
-    [b"", b"3", b"[1, 2]", b"{}", b'[["a"], [1], [1], 2]', b"[[1, 2], [1, 2], [1, 2], 4]", b"[[1,2,3],[1,2,3],1,null]"],
+    [
+        b"",
+        b"3",
+        b"[1, 2]",
+        b"{}",
+        b'[["a"], [1], [1], 2]',
+        b"[[1, 2], [1, 2], [1, 2], 4]",
+        b"[[1,2,3],[1,2,3],1,null]",
+        b"[" * 10**5,
+    ],
 )
 def test_what_makes_no_sense_is_measured_again(tmp_path, forged):
     found = measure(tmp_path)

@@ -52,9 +52,10 @@ class Store:
         InUseError
             If there is another one; the message says who.
         """
-        ours = not self.folder.is_dir() or bool(self.pieces())
+        lock = self.folder / _LOCK
+        ours = not self.folder.is_dir() or lock.exists() or bool(self.pieces())  # a killed run leaves its lock
         try:
-            with holding(self.folder / _LOCK, self.folder):
+            with holding(lock, self.folder):
                 yield
         finally:
             if ours:

@@ -25,16 +25,16 @@ class Terminated(KeyboardInterrupt):
 
 @contextmanager
 def ending() -> Iterator[None]:
-    """Let SIGTERM end a command as Ctrl-C does, so that it cleans up, and show warnings as lines."""
+    """Let SIGTERM end a command as Ctrl-C does, so that it cleans up, and show warnings as lines.
+
+    Without this SIGTERM would end the process at once, and helper processes of joblib would wait for work for minutes.
+    """
     main = threading.current_thread() is threading.main_thread()
     before = signal.signal(signal.SIGTERM, _terminate) if main else None
     shown = warnings.showwarning
     warnings.showwarning = _show
     try:
         yield
-    except KeyboardInterrupt:
-        _end_helpers()
-        raise
     finally:
         warnings.showwarning = shown
         if main:
@@ -60,14 +60,6 @@ def reason(error: BaseException) -> str:
 
 def _terminate(_number: int, _frame: FrameType | None) -> None:
     raise Terminated
-
-
-def _end_helpers() -> None:
-    """End the processes of joblib, which would wait for more work for minutes."""
-    loky = sys.modules.get("joblib.externals.loky.reusable_executor")
-    executor = None if loky is None else loky._executor
-    if executor is not None:
-        executor.shutdown(wait=True, kill_workers=True)
 
 
 def _show(message: Warning | str, *_: Any, **__: Any) -> None:

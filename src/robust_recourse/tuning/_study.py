@@ -166,6 +166,6 @@ def _read(store: Store, key: str, n_people: int) -> _Numbers | None:
         if not costs.shape == shares.shape == (n_people,) or answers.ndim != 1:
             raise ValueError("it is about other people")
         return _Numbers(costs, shares, answers, int(n_queries))
-    except (TypeError, ValueError) as error:
+    except (RecursionError, TypeError, ValueError) as error:
         store.refuse(key, str(error))
         return None
