@@ -119,6 +119,8 @@ class Batches:
         if content is None:
             return None
         try:
+            if not content.startswith(b"{"):
+                raise ValueError("it is no document")  # and must not be taken for the name of one
             found = Recourses.from_json(content.decode())
             if not np.array_equal(np.unique(found.person), np.arange(last - first)):
                 raise ValueError("it is about other people")

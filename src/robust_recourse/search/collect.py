@@ -47,7 +47,7 @@ def collect(method: Method, space: Space, found: list[list[Answer]]) -> Recourse
         column_costs=costs[:, order],
         kinds=tuple(known.kind for known in columns),
         orders={known.name: known.values for known in columns if known.kind == "ordered"},
-        favourable=method.favourable,
+        favourable=method.favourable.item() if isinstance(method.favourable, np.generic) else method.favourable,
         threshold=method.threshold,
         provenance=Provenance.of(method),
         _traces=tuple(_trace(answer, units, order) for answer in entries),

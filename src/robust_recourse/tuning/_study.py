@@ -112,6 +112,7 @@ class Study:
         self._method, self._X, self._people, self._n_jobs = method, X, people, n_jobs
         self._store = None if folder is None else Store(folder / "measured")
         self._facts = (versions(), source(), facts)
+        self._known: dict[str, _Numbers] = {}  # measured or read in this run
         self.work = 0  # recourses that were asked for, also in earlier runs
 
     def measure(
@@ -124,16 +125,22 @@ class Study:
         self.work += len(configurations) * len(rows)
         people, store = take(self._people, rows), self._store
         keys = [part_key(self._facts, dict(parameters), rows.tolist(), name) for parameters in configurations]
-        known = [None if store is None else _read(store, key, len(rows)) for key in keys]
+        for key in keys:
+            old = None if store is None or key in self._known else _read(store, key, len(rows))
+            if old is not None:
+                self._known[key] = old
+        missing = [key not in self._known for key in keys]
         jobs = (
             delayed(_measure)(self._method, self._X, people, models, parameters, store, key)
-            for parameters, key, old in zip(configurations, keys, known, strict=True)
-            if old is None
+            for parameters, key, new in zip(configurations, keys, missing, strict=True)
+            if new
         )
-        with nullcontext() if store is None or all(known) else store.writing():
-            new = Parallel(n_jobs=self._n_jobs, return_as="generator")(jobs)
-            for parameters, old in zip(configurations, known, strict=True):
-                yield Measured(parameters, *(next(new) if old is None else old))
+        with store.writing() if store is not None and any(missing) else nullcontext():
+            measured = Parallel(n_jobs=self._n_jobs, return_as="generator")(jobs)
+            for parameters, key, new in zip(configurations, keys, missing, strict=True):
+                if new:
+                    self._known[key] = next(measured)
+                yield Measured(parameters, *self._known[key])
 
 
 def _measure(
