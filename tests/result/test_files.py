@@ -187,6 +187,8 @@ def document(lender):
         (lambda d: d["rows"][1].update(status="fine"), r"rows\[1\].status is 'fine', which is no status"),
         (lambda d: d["rows"][1].update(cost="much"), r"rows\[1\].cost must be a number, got 'much'"),
         (lambda d: d["rows"][1].update(cost=True), r"rows\[1\].cost must be a number, got True"),
+        (lambda d: d["rows"][1].update(n_queries=10**30), r"rows\[1\].n_queries must be of the type int"),
+        (lambda d: d["rows"][1].update(cost=10**400), r"rows\[1\].cost cannot be read"),
         (lambda d: d["rows"][1].update(valid=1), r"rows\[1\].valid must be of the type bool"),
         (lambda d: d["rows"][1].update(before=None), r"rows\[1\].before must be of the type dict"),
         (lambda d: d["rows"][1]["before"].pop("income"), r"rows\[1\].before must have the columns"),

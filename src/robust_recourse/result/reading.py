@@ -19,7 +19,7 @@ from robust_recourse.result.status import Status
 
 __all__ = ["fields_of", "parsed", "text_of"]
 
-_INTEGERS = range(-(2**63), 2**63)
+_MOST = 2**63  # integers are below
 _CHANGED = "It was changed after it was written, or is damaged."
 
 
@@ -160,9 +160,13 @@ def _number(row: Mapping[str, Any], name: str, i: int) -> float:
 
 
 def _entry(entry: Any, what: str, n: int, p: int) -> tuple[int, int, Any]:
-    if not (isinstance(entry, list) and len(entry) == 3 and entry[0] in range(n) and entry[1] in range(p)):
+    if not (isinstance(entry, list) and len(entry) == 3 and _within(entry[0], 0, n) and _within(entry[1], 0, p)):
         raise ValueError(f"{what} must have entries of a row, a column and a value, got {entry!r}.")
     return entry[0], entry[1], entry[2]
+
+
+def _within(value: Any, first: int, end: int) -> bool:
+    return type(value) is int and first <= value < end
 
 
 def _mapping(value: Any, what: str) -> dict[str, Any]:
@@ -178,7 +182,6 @@ def _get(mapping: Mapping[str, Any], key: str, kind: type, where: str = "The doc
     value: Any = mapping[key]
     if none and value is None:
         return None
-    wrong = kind is int and (isinstance(value, bool) or value not in _INTEGERS)
-    if not isinstance(value, kind) or wrong:
+    if not isinstance(value, kind) or (kind is int and not _within(value, -_MOST, _MOST)):
         raise ValueError(f"{where}.{key} must be of the type {kind.__name__}, got {value!r:.100}.")
     return value
