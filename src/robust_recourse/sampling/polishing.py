@@ -128,10 +128,14 @@ def _trades(room: Room, x: FloatArray) -> tuple[IntArray, _Trades]:
     every, sign = np.append(ups, downs), np.repeat([1.0, -1.0], [len(ups), len(downs)])
     pair, taken = pair[every], taken[every]
     people, given, rows = owner[pair], given[pair], np.arange(len(every))
-    start = x[people]
-    start[rows, given] = x0[people, given]
+    start, all_of_it = x[people], spare[people, given]
+    left = np.where(sign > 0.0, upper[people, taken], -lower[people, taken]) - sign * start[rows, taken]
+    spent = np.minimum(all_of_it, weights[taken] * left)
+    # Where the other column ends before, only so much of the change is taken back.
+    part = np.where((spent < all_of_it) & numbers[given], 1.0 - (all_of_it - spent) / saved[people, given], 1.0)
+    start[rows, given] = x[people, given] * (1.0 - part) + x0[people, given] * part
     end = start.copy()
-    end[rows, taken] += sign * spare[people, given] / weights[taken]
+    end[rows, taken] += sign * spent / weights[taken]
     return people, _Trades(start, room.clipped(end, people))
 
 
