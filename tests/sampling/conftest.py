@@ -7,8 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from robust_recourse.math.limits import Room
-
 
 @dataclass
 class Ahead:
@@ -86,13 +84,3 @@ def asked():
 @pytest.fixture(scope="session")
 def keeps_within():
     return within
-
-
-@pytest.fixture(scope="session")
-def everywhere():
-    """Rooms in which all columns of an action set may change."""
-
-    def room(limits, x0, free=None):
-        return Room(limits, x0, np.ones(x0.shape, dtype=bool) if free is None else free)
-
-    return room

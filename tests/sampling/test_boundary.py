@@ -91,8 +91,11 @@ def test_for_a_linear_model_the_cost_is_close_to_the_closed_form(search):
     assert np.median(ratio) < 1.02
 
 
-def test_few_rows_are_asked_in_few_batches(search, wide):
+@pytest.mark.parametrize(("polished", "more"), [(False, 300), (True, 450)])
+def test_few_rows_are_asked_in_few_batches(search, wide, monkeypatch, polished, more):
     model, X, refused = wide
+    if not polished:
+        monkeypatch.setattr(boundary, "polish", lambda ask, room, x: x)
     calls = []
 
     def asked(Z):
@@ -101,9 +104,10 @@ def test_few_rows_are_asked_in_few_batches(search, wide):
 
     _, oracle = search(asked, refused, X[model(X)])
     n_candidates = int(model(X).sum())
-    assert oracle.n_queries.sum() == sum(calls)
-    assert oracle.n_queries.max() <= min(n_candidates, 1000) + 300
-    assert len(calls) < 200
+    # What is asked ahead of need does not count.
+    assert oracle.n_queries.sum() <= sum(calls) <= 1.5 * oracle.n_queries.sum()
+    assert oracle.n_queries.max() <= min(n_candidates, 1000) + more
+    assert len(calls) < 80
 
 
 def test_a_row_gets_the_same_point_alone_and_in_a_batch(search, wide):
@@ -190,7 +194,8 @@ def test_a_corner_that_only_the_candidate_itself_reaches_is_found(search):
     for _ in range(20):
         corner, x0 = rng.standard_normal(4), rng.standard_normal((5, 4)) - 3.0
         found, _ = search(lambda points, low=corner: (points >= low).all(axis=1), x0, corner[None])
-        np.testing.assert_array_equal(found.x, np.tile(corner, (5, 1)))
+        # What is beyond the corner already stays.
+        np.testing.assert_array_equal(found.x, np.maximum(corner, x0))
 
 
 def test_one_dimension_with_all_candidates_on_one_ray(search):
@@ -226,7 +231,7 @@ def test_along_single_columns_a_hyperplane_is_reached_at_the_least_cost(search, 
     reached = found.found
     assert reached[plain.found].all()  # a single column may reach what no candidate does
     assert (cost[reached] <= least[reached] * (1.0 + 1e-5)).all()
-    assert (cost <= weighted_cost(plain.x, x0, weights))[plain.found].all()
+    assert (cost <= weighted_cost(plain.x, x0, weights) * (1.0 + 1e-5))[plain.found].all()
     assert model(found.x[reached]).all()
     assert (oracle.n_queries - asked_before.n_queries <= 2 * p + 100).all()
 
@@ -311,21 +316,52 @@ def dense_scan(model, room, candidates, ranges, steps=2000):
     return best
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_a_single_tree_is_crossed_where_it_is_crossed_first(search, seed):
-    rng = np.random.default_rng(seed)
-    X = rng.uniform(-2, 2, (400, 3))
-    score = np.sin(2.5 * X[:, 0]) + np.cos(3.0 * X[:, 1]) + 0.5 * X[:, 2] + rng.normal(0.0, 0.5, 400)
-    tree = DecisionTreeClassifier(max_depth=8, random_state=0).fit(X, score > 0.6)
+def test_a_single_tree_is_crossed_where_it_is_crossed_first(search, monkeypatch):
+    ratios, before = [], []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = rng.uniform(-2, 2, (400, 3))
+        score = np.sin(2.5 * X[:, 0]) + np.cos(3.0 * X[:, 1]) + 0.5 * X[:, 2] + rng.normal(0.0, 0.5, 400)
+        tree = DecisionTreeClassifier(max_depth=8, random_state=0).fit(X, score > 0.6)
+
+        def model(Z, tree=tree):
+            return tree.predict(Z).astype(bool)
+
+        x0, candidates, ranges = X[~model(X)][:40], X[model(X)], (X.min(axis=0), X.max(axis=0))
+        room = Room(ActionSet().limits(3), x0, np.ones(x0.shape, dtype=bool))
+        best = dense_scan(model, room, candidates, ranges, steps=400)
+        for probes, costs in ((boundary._PROBES, ratios), ((), before)):
+            monkeypatch.setattr(boundary, "_PROBES", probes)
+            found, _ = search(model, x0, candidates, ranges=ranges)
+            costs.extend(room.cost(found.x, np.arange(40)) / best)
+            monkeypatch.undo()
+    # Slivers that the scan finds are missed, but by few.
+    assert (np.array(ratios) <= 1.0 + 1e-5).mean() > 0.85
+    assert np.mean(ratios) < np.mean(before) < 1.1
+
+
+def test_a_segment_that_is_accepted_earlier_too_is_followed_back(search):
+    def model(Z):
+        return ((Z[:, 0] > 0.4) & (Z[:, 0] < 0.48)) | (Z[:, 0] > 0.9)
+
+    found, _ = search(model, np.zeros((1, 1)), np.array([[1.0]]))
+    assert found.x[0, 0] == pytest.approx(0.4, rel=1e-5)
+
+
+@pytest.mark.parametrize("ranges", [True, False])
+def test_no_column_goes_beyond_the_training_rows(search, ranges):
+    X = np.random.default_rng(0).uniform(-1, 1, (300, 3))
 
     def model(Z):
-        return tree.predict(Z).astype(bool)
+        return Z @ [3.0, 1.0, 1.0] > 2.5
 
-    x0, candidates, ranges = X[~model(X)][:40], X[model(X)], (X.min(axis=0), X.max(axis=0))
-    found, _ = search(model, x0, candidates, ranges=ranges)
-    room = Room(ActionSet().limits(3), x0, np.ones(x0.shape, dtype=bool))
-    ratio = room.cost(found.x, np.arange(40)) / dense_scan(model, room, candidates, ranges, steps=400)
+    x0, candidates = X[X @ [3.0, 1.0, 1.0] < -2.0], X[model(X)]
+    low, high = (X if ranges else candidates).min(axis=0), (X if ranges else candidates).max(axis=0)
+    found, _ = search(model, x0, candidates, ranges=(low, high) if ranges else None)
     assert found.found.all()
-    print(np.quantile(ratio, [0, 0.5, 0.9, 1.0]), ratio.mean())
-    assert np.median(ratio) <= 1.0 + 1e-5
-    assert ratio.max() < 2.0
+    assert (found.x <= np.maximum(high, x0)).all()
+    assert (found.x >= np.minimum(low, x0)).all()
+    # The first column alone would do, and would be the cheapest, were there no end to it.
+    alone = x0[:, 0] + (2.5 - x0 @ [3.0, 1.0, 1.0]) / 3.0
+    assert (alone > high[0]).mean() > 0.4
+    assert (found.x[alone > high[0], 0] > 0.95 * high[0]).all()
