@@ -164,9 +164,7 @@ def test_a_person_switches_only_free_columns():
     people = np.arange(len(where))
     for k in range(4):
         for code in range(4):
-            expected = [
-                where.free[i, k] and naive_switch(where.limits, k, where.x0[i, k], float(code)) for i in people
-            ]
+            expected = [where.free[i, k] and naive_switch(where.limits, k, where.x0[i, k], float(code)) for i in people]
             np.testing.assert_array_equal(where.may_switch(k, people, np.full(len(people), float(code))), expected)
 
 

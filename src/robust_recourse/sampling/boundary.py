@@ -266,7 +266,8 @@ class _Search:
         way = np.sqrt((away**2).sum(axis=1))
 
         def fine(which: IntArray, low: FloatArray, high: FloatArray) -> BoolArray:
-            share = 1.0 - low / high
+            # A model that accepts whoever it refused leads to a way of no length.
+            share = (high - low) / np.where(high > 0.0, high, 1.0)
             narrow: BoolArray = (share <= _FINE) & (share * way[which] <= resolution)
             return narrow
 

@@ -68,7 +68,8 @@ def _round(ask: Ask, room: Room, x: FloatArray) -> tuple[FloatArray, BoolArray]:
     cost, before = room.cost(ends, people), room.limits.cost(x, room.x0)
     order = np.lexsort((np.arange(len(people)), cost, people))
     first = order[np.diff(people[order], prepend=-1) != 0]
-    first = first[cost[first] < before[people[first]]]
+    # Somebody who was refused must change something, whatever a model that contradicts itself says.
+    first = first[(cost[first] < before[people[first]]) & (cost[first] > 0.0)]
     improved = np.zeros(len(x), dtype=bool)
     improved[people[first]] = True
     points = x.copy()
@@ -90,7 +91,7 @@ def _without_useless(
     thin[owner, column] = room.x0[owner, column]
     changed[owner] = True
     several = np.flatnonzero(np.bincount(owner, minlength=len(x)) > 1)
-    # What is accepted as it was asked is accepted; somebody must change something.
+    # What is accepted as it was asked is accepted.
     alone = several[~ask(thin[several].copy(), several)] if len(several) else several
     if len(alone):
         mine = np.isin(owner, alone)

@@ -17,6 +17,7 @@ from robust_recourse.tables.plain import decode, encode
 __all__ = ["UntrustedModelError", "load", "save"]
 
 _FORMAT = 1
+_FITTED = "fitted_with_"  # the parameters once more, so that it needs no place in a file
 _PACKAGES = ("robust-recourse", "numpy", "pandas", "scikit-learn", "skops")
 
 
@@ -68,7 +69,7 @@ def save(method: RecourseMethod, path: str | os.PathLike[str], *, include_model:
         "versions": {name: _version(name) for name in _PACKAGES},
         "method": type(method).__name__,
         "parameters": _encoded(method, [name for name in params if name != "model"], arrays),
-        "learnt": _encoded(method, [name for name in vars(method) if name not in params], arrays),
+        "learnt": _encoded(method, [name for name in vars(method) if name not in [*params, _FITTED]], arrays),
     }
     write(path, Archive(data, arrays, model))
 
@@ -130,7 +131,7 @@ def load(path: str | os.PathLike[str], *, model: Any = None, trusted: Iterable[s
             raise ValueError(f"{os.fspath(path)} was saved without its model. Give it: load(path, model=...).")
         model = unpack(packed, path, allowed)
     method.model = model
-    vars(method).update(learnt)
+    vars(method).update({**learnt, _FITTED: method.get_params(deep=False)})
     return method
 
 
