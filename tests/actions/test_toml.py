@@ -211,7 +211,10 @@ def test_what_cannot_be_written_is_refused(actions, error, match):
         ("[columns.a\nmin = 3", "this is no TOML file: .*line 1"),
         ("[columns.a]\n[columns.a]", "this is no TOML file"),
         ("rules = " + 5000 * "[" + 5000 * "]", "its values are nested too deeply"),
-        ("[columns.a]\nmin = 1" + 400 * "0", r"bounds\['a'\]\[0\] must be finite, got 1e400 or so, more than a float can hold"),
+        (
+            "[columns.a]\nmin = 1" + 400 * "0",
+            r"bounds\['a'\]\[0\] must be finite, got 1e400 or so",
+        ),
     ],
 )
 def test_mistakes_are_named_with_the_file(tmp_path, text, match):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robust_recourse.math.limits import Limits
+from robust_recourse.math.limits import Limits, Room
 
 NO, YES = False, True
 # Anything, only up, only down, immutable; the bounds of the last are not kept to.
@@ -14,10 +14,6 @@ LIMITS = Limits(
     falls=np.array([YES, NO, YES, NO]),
     weights=np.array([1.0, 2.0, 3.0, 4.0]),
 )
-
-
-def free(p=2):
-    return Limits(np.full(p, -np.inf), np.full(p, np.inf), np.ones(p, bool), np.ones(p, bool), np.ones(p))
 
 
 def test_directions_become_bounds_at_the_instance():
@@ -61,26 +57,6 @@ def test_taking_columns_keeps_all_of_them_aligned():
     np.testing.assert_array_equal(kept.rises, [YES, NO])
     np.testing.assert_array_equal(kept.falls, [NO, NO])
     np.testing.assert_array_equal(kept.weights, [2.0, 4.0])
-
-
-def test_unlimited_means_no_bound_and_both_directions():
-    assert free().unlimited
-    assert not LIMITS.unlimited
-
-
-@pytest.mark.parametrize(
-    ("name", "value"), [("lower", 0.0), ("upper", 0.0), ("lower", np.inf), ("rises", False), ("falls", False)]
-)
-def test_one_limit_is_enough_not_to_be_unlimited(name, value):
-    limits = free()
-    getattr(limits, name)[1] = value
-    assert not limits.unlimited
-
-
-def test_weights_are_no_limits():
-    limits = free()
-    limits.weights[0] = 5.0
-    assert limits.unlimited
 
 
 def mixed():
@@ -135,11 +111,6 @@ def test_categories_are_known_and_taken_along():
     assert kept.targets[1] is None
 
 
-def test_a_table_with_categories_is_not_unlimited():
-    limits = Limits(*(np.full(1, side) for side in (-np.inf, np.inf, True, True, 1.0)), targets=(np.ones(2, bool),))
-    assert not limits.unlimited
-
-
 def test_the_reach_holds_the_instance_whatever_the_directions():
     x0 = np.array([[20.0, 20.0, -5.0, 7.0]])
     lower, upper = LIMITS.reach(x0)
@@ -151,3 +122,59 @@ def test_an_instance_beyond_the_bounds_may_stay_or_come_back():
     lower, upper = LIMITS.box(np.array([[0.0, 20.0, 20.0, 0.0]]))
     np.testing.assert_array_equal(lower[0, 1:], [20.0, 0.0, 0.0])
     np.testing.assert_array_equal(upper[0, 1:], [20.0, 20.0, 0.0])
+
+
+def room(seed=0, m=30):
+    """People of whom each may change some columns, of the limits with categories."""
+    rng = np.random.default_rng(seed)
+    limits = mixed()
+    limits.lower[4], limits.upper[4] = -1.0, 1.0
+    x0 = np.concatenate([rng.integers(-1, 4, (m, 4)), rng.uniform(-2.0, 2.0, (m, 1))], axis=1)
+    return Room(limits, x0, rng.random((m, 5)) < 0.6)
+
+
+def test_in_a_room_only_free_numbers_have_somewhere_to_go():
+    where = room()
+    lower, upper = where.box
+    all_lower, all_upper = where.limits.box(where.x0)
+    for i, k in np.ndindex(where.x0.shape):
+        own = where.x0[i, k]
+        free = where.free[i, k] and k == 4
+        assert lower[i, k] == (all_lower[i, k] if free else own)
+        assert upper[i, k] == (all_upper[i, k] if free else own)
+
+
+def test_points_are_clipped_into_the_room_of_their_people_and_categories_are_left():
+    where, rng = room(), np.random.default_rng(1)
+    people = rng.integers(0, len(where), 50)
+    points = where.x0[people] + rng.normal(0.0, 3.0, (50, 5))
+    given = points.copy()
+    clipped = where.clipped(points, people)
+    np.testing.assert_array_equal(clipped[:, :4], given[:, :4])
+    expected = np.clip(given[:, 4], where.box[0][people, 4], where.box[1][people, 4])
+    np.testing.assert_array_equal(clipped[:, 4], expected)
+    anywhere = Limits(*np.array([[-np.inf] * 2, [np.inf] * 2]), *np.ones((2, 2), bool), np.ones(2))
+    for free, end in ((True, [7.0, -7.0]), (False, [0.0, 0.0])):
+        one = Room(anywhere, np.zeros((1, 2)), np.full((1, 2), free))
+        np.testing.assert_array_equal(one.clipped(np.array([[7.0, -7.0]]), np.array([0]))[0], end)
+
+
+def test_a_person_switches_only_free_columns():
+    where = room()
+    people = np.arange(len(where))
+    for k in range(4):
+        for code in range(4):
+            expected = [where.free[i, k] and naive_switch(where.limits, k, where.x0[i, k], float(code)) for i in people]
+            np.testing.assert_array_equal(where.may_switch(k, people, np.full(len(people), float(code))), expected)
+
+
+def test_some_people_of_a_room_are_numbered_anew():
+    where, people = room(), np.array([7, 2, 7])
+    some = where.take(people)
+    assert len(some) == 3
+    np.testing.assert_array_equal(some.box, [side[people] for side in where.box])
+    x = where.x0[people] + 1.0
+    np.testing.assert_array_equal(some.cost(x, np.arange(3)), where.cost(x, people))
+    # Codes of categories are no lengths: another one is a switch, however far.
+    expected = [sum(1.0 for _ in range(4)) + abs(x[i, 4] - where.x0[people[i], 4]) for i in range(3)]
+    np.testing.assert_allclose(some.cost(x, np.arange(3)), expected)

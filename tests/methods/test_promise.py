@@ -7,8 +7,9 @@ from sklearn.linear_model import LogisticRegression
 
 from robust_recourse import ActionSet, BayesianRecourse, RobustBayesianRecourse, Status, load, save
 from robust_recourse.math.odds import OddsObjective, log_worst_case_odds
-from robust_recourse.methods._odds_descent import Problem
+from robust_recourse.methods._promise import _Known
 from robust_recourse.sampling.neighbourhood import Neighbourhood
+from robust_recourse.search.oracle import Oracle
 
 
 def promise(network, target, rows=12, **parameters):
@@ -128,6 +129,8 @@ def test_a_promising_method_can_be_saved(network, tmp_path):
     method = RobustBayesianRecourse(model, target_odds=0.2, random_state=0).fit(X)
     save(method, tmp_path / "method.zip")
     again = load(tmp_path / "method.zip", model=model)
+    with pytest.raises(ValueError, match="delta_plus was changed after fit"):
+        load(tmp_path / "method.zip", model=model).set_params(delta_plus=0.7).explain(refused[:2])
     np.testing.assert_array_equal(again.explain(refused[:2]).x, method.explain(refused[:2]).x)
 
 
@@ -144,7 +147,14 @@ def test_where_all_samples_are_refused_there_are_no_odds_to_promise():
 
 
 def test_where_the_model_refuses_what_has_such_odds_the_reason_says_so(network, monkeypatch):
-    monkeypatch.setattr(Problem, "ask", lambda _, rows, which: np.zeros(len(which), dtype=bool))  # noqa: ARG005
+    offer = _Known.offer
+
+    def refuse(known, rows, people, log_odds):
+        with monkeypatch.context() as patch:
+            patch.setattr(Oracle, "__call__", lambda _, points, who: np.zeros(len(who), dtype=bool))  # noqa: ARG005
+            return offer(known, rows, people, log_odds)
+
+    monkeypatch.setattr(_Known, "offer", refuse)
     found = promise(network, 0.5, rows=2)
     assert set(found.status) == {Status.OUT_OF_REACH}
     assert not found.valid.any()

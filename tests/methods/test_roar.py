@@ -174,7 +174,7 @@ def test_same_seed_same_answer_whatever_the_batch_the_order_and_the_jobs(surroga
     np.testing.assert_array_equal(fitted.explain(refused[order]).x, reference.x[order])
     for i in (0, 11):
         np.testing.assert_array_equal(fitted.explain(refused[i : i + 1]).x[0], reference.x[i])
-    monkeypatch.setattr("robust_recourse.methods._tasks._CHUNK_ROWS", 7)
+    monkeypatch.setattr("robust_recourse.search.run._PEOPLE", 7)
     np.testing.assert_array_equal(fitted.explain(refused).x, reference.x)
     np.testing.assert_array_equal(clone(fitted).set_params(n_jobs=2).fit(X).explain(refused).x, reference.x)
     other = clone(fitted).set_params(random_state=4).fit(X).explain(refused)
@@ -182,12 +182,16 @@ def test_same_seed_same_answer_whatever_the_batch_the_order_and_the_jobs(surroga
 
 
 @pytest.mark.parametrize("surrogate", SURROGATES)
-def test_queries_are_counted_by_row(surrogate, counting, rows):
+def test_queries_are_counted_by_row(surrogate, counting, rows, monkeypatch):
     X, refused = rows
     model = counting(straight)
     method = ROAR(model, surrogate=surrogate, n_samples=30, random_state=0).fit(X)
     before = model.n_rows
     found = method.explain(refused)
+    assert found.n_queries.sum() <= model.n_rows - before
+    monkeypatch.setattr("robust_recourse.sampling.bisection._MOST_LEVELS", 1)  # nothing is asked ahead of need
+    before = model.n_rows
+    np.testing.assert_array_equal(method.explain(refused).n_queries, found.n_queries)
     assert found.n_queries.sum() == model.n_rows - before
     if surrogate == "lime":
         np.testing.assert_array_equal(found.n_queries, 1 + 30 + 1)

@@ -93,7 +93,7 @@ def test_surrogate_points_are_rounded_towards_validity(monkeypatch):
     rows = X[~model(X)].head(60)
     method = ROAR(model, ActionSet(X), delta_max=0.02, sampling_radius=1.0, n_samples=500, random_state=0).fit(X)
     found = method.explain(rows)
-    monkeypatch.setattr("robust_recourse.methods._verify._ROUNDINGS", ("nearest",))
+    monkeypatch.setattr("robust_recourse.search.verify._ROUNDINGS", ("nearest",))
     nearest = method.explain(rows)
     assert (found.valid >= nearest.valid).all()
     assert found.valid.sum() > nearest.valid.sum()

@@ -178,7 +178,7 @@ def test_a_row_does_not_depend_on_its_company(explained, network, actions, monke
     np.testing.assert_array_equal(method.explain(refused[order]).x, together.x[order])
     for i in (0, 11):
         np.testing.assert_array_equal(method.explain(refused[i : i + 1]).x[0], together.x[i])
-    monkeypatch.setattr("robust_recourse.methods._tasks._CHUNK_ROWS", 16)
+    monkeypatch.setattr("robust_recourse.search.run._PEOPLE", 16)
     np.testing.assert_array_equal(method.explain(refused[:40]).x, together.x[:40])
     if actions is None:
         np.testing.assert_array_equal(together.x, explained.x)

@@ -2,18 +2,25 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.tree import DecisionTreeClassifier
 
 from robust_recourse.actions import ActionSet
+from robust_recourse.math.limits import Room
 from robust_recourse.math.projections import weighted_cost
-from robust_recourse.sampling.boundary import find_boundary
-from robust_recourse.sampling.oracle import Oracle
-from robust_recourse.sampling.segments import _cheapest
+from robust_recourse.sampling import boundary
+from robust_recourse.sampling.boundary import Look, find_boundary
+from robust_recourse.sampling.segments import Axes, Joined, _cheapest, nearest_segments
 
 
-def search(model, x0, candidates, actions=None, n_neighbors=1000, resolution=0.01, ranges=None):
-    limits = (actions or ActionSet()).limits(x0.shape[1])
-    oracle = Oracle(lambda X, _: np.asarray(model(X), dtype=bool), x0, np.arange(len(x0)))
-    return find_boundary(oracle, x0, candidates, limits, n_neighbors, resolution, ranges), oracle
+@pytest.fixture(scope="session")
+def search(asked):
+    def search(model, x0, candidates, actions=None, n_neighbors=1000, resolution=0.01, ranges=None, free=None):
+        limits = (actions or ActionSet()).limits(x0.shape[1])
+        room = Room(limits, x0, np.ones(x0.shape, dtype=bool) if free is None else free)
+        ask = asked(model, len(x0))
+        return find_boundary(ask, room, candidates, Look(n_neighbors, resolution, ranges)), ask
+
+    return search
 
 
 def naive_cheapest_crossing(model, x0, candidates, limits, steps=100):
@@ -31,7 +38,7 @@ def naive_cheapest_crossing(model, x0, candidates, limits, steps=100):
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 5), st.booleans())
-def test_no_grid_finds_a_cheaper_point(seed, p, restricted):
+def test_no_grid_finds_a_cheaper_point(search, seed, p, restricted):
     rng = np.random.default_rng(seed)
     normal, centre = rng.standard_normal(p), rng.uniform(-1, 1, p)
 
@@ -51,11 +58,10 @@ def test_no_grid_finds_a_cheaper_point(seed, p, restricted):
         naive = naive_cheapest_crossing(model, x, candidates, limits)
         assert found.found[i] == np.isfinite(naive)
         if found.found[i]:
-            # A segment that crosses within the incumbent's bracket, 1/128 of its cost, is not followed.
-            assert weighted_cost(found.x[i], x, limits.weights) <= naive * (1.0 + 2.0**-7) + 1e-12
+            assert weighted_cost(found.x[i], x, limits.weights) <= naive * (1.0 + 1e-5)
 
 
-def test_the_point_is_on_the_favourable_side_and_next_to_the_other(linear_model, square):
+def test_the_point_is_on_the_favourable_side_and_next_to_the_other(search, linear_model, square):
     x0 = square[linear_model(square) == 0][:50]
     found, _ = search(linear_model, x0, square[linear_model(square) == 1])
     assert found.found.all()
@@ -63,13 +69,13 @@ def test_the_point_is_on_the_favourable_side_and_next_to_the_other(linear_model,
     assert not linear_model(x0 + (1.0 - 2e-6) * (found.x - x0)).any()
 
 
-def test_the_resolution_holds_far_away_too():
+def test_the_resolution_holds_far_away_too(search):
     x0, candidates = np.array([[0.0, 0.0]]), np.array([[3e6, 1e6]])
     found, _ = search(lambda Z: Z[:, 0] > 1e6, x0, candidates, resolution=1e-4)
     assert 1e6 < found.x[0, 0] <= 1e6 + 1e-4
 
 
-def test_for_a_linear_model_the_cost_is_close_to_the_closed_form():
+def test_for_a_linear_model_the_cost_is_close_to_the_closed_form(search):
     rng = np.random.default_rng(0)
     X = rng.uniform(-2, 2, (5000, 2))
 
@@ -85,8 +91,11 @@ def test_for_a_linear_model_the_cost_is_close_to_the_closed_form():
     assert np.median(ratio) < 1.02
 
 
-def test_few_rows_are_asked_in_few_batches(wide):
+@pytest.mark.parametrize(("polished", "more"), [(False, 300), (True, 450)])
+def test_few_rows_are_asked_in_few_batches(search, wide, monkeypatch, polished, more):
     model, X, refused = wide
+    if not polished:
+        monkeypatch.setattr(boundary, "polish", lambda _ask, _room, x: x)
     calls = []
 
     def asked(Z):
@@ -95,12 +104,13 @@ def test_few_rows_are_asked_in_few_batches(wide):
 
     _, oracle = search(asked, refused, X[model(X)])
     n_candidates = int(model(X).sum())
-    assert oracle.n_queries.sum() == sum(calls)
-    assert oracle.n_queries.max() <= min(n_candidates, 1000) + 300
-    assert len(calls) < 200
+    # What is asked ahead of need does not count.
+    assert oracle.n_queries.sum() <= sum(calls) <= 1.5 * oracle.n_queries.sum()
+    assert oracle.n_queries.max() <= min(n_candidates, 1000) + more
+    assert len(calls) < 80
 
 
-def test_a_row_gets_the_same_point_alone_and_in_a_batch(wide):
+def test_a_row_gets_the_same_point_alone_and_in_a_batch(search, wide):
     model, X, refused = wide
     candidates = X[model(X)]
     together, _ = search(model, refused, candidates)
@@ -118,7 +128,7 @@ def test_a_row_gets_the_same_point_alone_and_in_a_batch(wide):
         ActionSet(decrease=[2], weights={1: 5.0}),
     ],
 )
-def test_the_action_set_holds_exactly(actions):
+def test_the_action_set_holds_exactly(search, actions):
     rng = np.random.default_rng(3)
     X = rng.uniform(-2, 2, (500, 3))
 
@@ -135,7 +145,7 @@ def test_the_action_set_holds_exactly(actions):
     assert model(x).all()
 
 
-def test_all_candidates_are_tried_before_giving_up():
+def test_all_candidates_are_tried_before_giving_up(search):
     # Only a far candidate is accepted once moved: the nearest ones differ in the column that may not fall.
     candidates = np.concatenate([np.stack([np.linspace(-1, -0.1, 200), np.full(200, 0.1)], axis=1), [[5.0, 0.0]]])
 
@@ -162,7 +172,7 @@ def test_ranks_with_ties_are_split_without_loss(seed, n_neighbors):
     np.testing.assert_array_equal(kept, np.sort(distances, axis=1)[:, min(n_neighbors, 30) - 1])
 
 
-def test_many_unreachable_instances_are_looked_at_in_parts(linear_model, square, monkeypatch):
+def test_many_unreachable_instances_are_looked_at_in_parts(search, linear_model, square, monkeypatch):
     x0 = square[linear_model(square) == 0][:40]
     candidates = square[linear_model(square) == 1]
     whole, _ = search(linear_model, x0, candidates, n_neighbors=20)
@@ -171,7 +181,7 @@ def test_many_unreachable_instances_are_looked_at_in_parts(linear_model, square,
     np.testing.assert_array_equal(whole.x, parts.x)
 
 
-def test_an_unreachable_instance_is_said_to_be_so(linear_model, square):
+def test_an_unreachable_instance_is_said_to_be_so(search, linear_model, square):
     x0 = np.array([[-1.0, -1.0], [0.0, 0.4]])
     actions = ActionSet(bounds={0: (-2, 0), 1: (-2, 0.45)})
     found, _ = search(linear_model, x0, square[linear_model(square) == 1], actions)
@@ -179,15 +189,16 @@ def test_an_unreachable_instance_is_said_to_be_so(linear_model, square):
     assert np.isnan(found.x).all()
 
 
-def test_a_corner_that_only_the_candidate_itself_reaches_is_found():
+def test_a_corner_that_only_the_candidate_itself_reaches_is_found(search):
     rng = np.random.default_rng(0)
     for _ in range(20):
         corner, x0 = rng.standard_normal(4), rng.standard_normal((5, 4)) - 3.0
         found, _ = search(lambda points, low=corner: (points >= low).all(axis=1), x0, corner[None])
-        np.testing.assert_array_equal(found.x, np.tile(corner, (5, 1)))
+        # What is beyond the corner already stays.
+        np.testing.assert_array_equal(found.x, np.maximum(corner, x0))
 
 
-def test_one_dimension_with_all_candidates_on_one_ray():
+def test_one_dimension_with_all_candidates_on_one_ray(search):
     candidates = np.linspace(1.0, 9.0, 2000)[:, None]
     found, oracle = search(lambda Z: Z[:, 0] > 0.7, np.array([[0.0]]), candidates)
     assert found.x[0, 0] == pytest.approx(0.7, rel=1e-6)
@@ -196,7 +207,7 @@ def test_one_dimension_with_all_candidates_on_one_ray():
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 6), st.booleans())
-def test_along_single_columns_a_hyperplane_is_reached_at_the_least_cost(seed, p, restricted):
+def test_along_single_columns_a_hyperplane_is_reached_at_the_least_cost(search, seed, p, restricted):
     rng = np.random.default_rng(seed)
     normal, weights = rng.standard_normal(p), rng.uniform(0.5, 2.0, p)
     X = rng.uniform(-2, 2, (200, p))
@@ -219,14 +230,13 @@ def test_along_single_columns_a_hyperplane_is_reached_at_the_least_cost(seed, p,
     least = (0.3 - x0 @ normal) / max(useful.max(), 1e-300)
     reached = found.found
     assert reached[plain.found].all()  # a single column may reach what no candidate does
-    # What is cheaper by less than the coarse bracket is left.
-    assert (cost[reached] <= least[reached] * (1.0 + 2.0**-6)).all()
-    assert (cost <= weighted_cost(plain.x, x0, weights))[plain.found].all()
+    assert (cost[reached] <= least[reached] * (1.0 + 1e-5)).all()
+    assert (cost <= weighted_cost(plain.x, x0, weights) * (1.0 + 1e-5))[plain.found].all()
     assert model(found.x[reached]).all()
     assert (oracle.n_queries - asked_before.n_queries <= 2 * p + 100).all()
 
 
-def test_single_columns_stay_within_range_and_action_set():
+def test_single_columns_stay_within_range_and_action_set(search):
     def model(Z):
         return Z[:, 0] + 2.0 * Z[:, 1] > 3.0
 
@@ -250,24 +260,108 @@ def test_single_columns_stay_within_range_and_action_set():
 
 
 @pytest.mark.parametrize("p", [3, 30])
-def test_changes_that_do_not_help_are_taken_back(p):
+def test_changes_that_do_not_help_are_taken_back(search, monkeypatch, p):
     rng = np.random.default_rng(p)
     normal, X = rng.standard_normal(p), rng.standard_normal((300, p))
 
-    def model(Z, _):
+    def model(Z):
         return Z @ normal > 0.5
 
-    candidates, x0 = X[model(X, None)], X[~model(X, None)][:40]
-    limits = ActionSet().limits(p)
-    plain, thin = (
-        find_boundary(Oracle(model, x0, np.arange(40)), x0, candidates, limits, 100, 1e-3, thin=thin)
-        for thin in (False, True)
-    )
-    assert model(thin.x, None).all()
-    before, after = (weighted_cost(found.x, x0, limits.weights) for found in (plain, thin))
+    candidates, x0 = X[model(X)], X[~model(X)][:40]
+    thin, _ = search(model, x0, candidates, n_neighbors=100, resolution=1e-3)
+    with monkeypatch.context() as patch:
+        patch.setattr(boundary, "polish", lambda _ask, _room, x: x)
+        plain, _ = search(model, x0, candidates, n_neighbors=100, resolution=1e-3)
+    assert model(thin.x).all()
+    before, after = (weighted_cost(found.x, x0, np.ones(p)) for found in (plain, thin))
     assert (after <= before).all()
     assert after.mean() < before.mean()
     # A hyperplane tells which way every column helps.
     moves = (thin.x - x0) * normal
     assert (moves >= 0.0).mean() > (((plain.x - x0) * normal) >= 0.0).mean()
     assert (moves < 0.0).mean() < 0.05
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 5), st.booleans())
+def test_nothing_is_asked_or_found_beyond_what_a_person_may_change(search, keeps_within, seed, p, alone):
+    rng = np.random.default_rng(seed)
+    normal, X = rng.standard_normal(p), rng.uniform(-2, 2, (120, p))
+
+    def model(Z):
+        return np.sin(3.0 * Z).sum(axis=1) + Z @ normal > 0.7
+
+    x0, candidates, ranges = X[~model(X)][:8], X[model(X)], (X.min(axis=0), X.max(axis=0))
+    if not len(x0) or not len(candidates):
+        return
+    actions = ActionSet(increase=[0], bounds={p - 1: (-1.0, 1.0)}, weights={0: 2.0})
+    free = rng.random(x0.shape) < 0.7
+    found, ask = search(model, x0, candidates, actions, ranges=ranges if alone else None, free=free)
+    room = Room(actions.limits(p), x0, free)
+    assert not ask.leaves(room)
+    reached = np.flatnonzero(found.found)
+    assert keeps_within(room, found.x[reached], reached).all()
+    assert np.asarray(model(found.x[reached]), dtype=bool).all()
+    assert np.isnan(found.x[~found.found]).all()
+
+
+def dense_scan(model, room, candidates, ranges, steps=2000):
+    """The cheapest accepted point of all segments of every person, by brute force."""
+    segments = Joined([Axes(room, room.x0, *ranges), nearest_segments(room, candidates, 0, len(candidates))])
+    every = np.flatnonzero(segments.cost.ravel() > 0.0)
+    owner, end, best = segments.owner(every), segments.cost.ravel()[every], np.full(len(room), np.inf)
+    for part in np.linspace(0.0, 1.0, steps + 1)[1:]:
+        yes = model(segments.point(every, part * end))
+        np.minimum.at(best, owner[yes], part * end[yes])
+    return best
+
+
+def test_a_single_tree_is_crossed_where_it_is_crossed_first(search, monkeypatch):
+    ratios, before = [], []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = rng.uniform(-2, 2, (400, 3))
+        score = np.sin(2.5 * X[:, 0]) + np.cos(3.0 * X[:, 1]) + 0.5 * X[:, 2] + rng.normal(0.0, 0.5, 400)
+        tree = DecisionTreeClassifier(max_depth=8, random_state=0).fit(X, score > 0.6)
+
+        def model(Z, tree=tree):
+            return tree.predict(Z).astype(bool)
+
+        x0, candidates, ranges = X[~model(X)][:40], X[model(X)], (X.min(axis=0), X.max(axis=0))
+        room = Room(ActionSet().limits(3), x0, np.ones(x0.shape, dtype=bool))
+        best = dense_scan(model, room, candidates, ranges, steps=400)
+        for probes, costs in ((boundary._PROBES, ratios), ((), before)):
+            monkeypatch.setattr(boundary, "_PROBES", probes)
+            found, _ = search(model, x0, candidates, ranges=ranges)
+            costs.extend(room.cost(found.x, np.arange(40)) / best)
+            monkeypatch.undo()
+    # Slivers that the scan finds are missed, but by few.
+    assert (np.array(ratios) <= 1.0 + 1e-5).mean() > 0.85
+    assert np.mean(ratios) < np.mean(before) < 1.1
+
+
+def test_a_segment_that_is_accepted_earlier_too_is_followed_back(search):
+    def model(Z):
+        return ((Z[:, 0] > 0.4) & (Z[:, 0] < 0.48)) | (Z[:, 0] > 0.9)
+
+    found, _ = search(model, np.zeros((1, 1)), np.array([[1.0]]))
+    assert found.x[0, 0] == pytest.approx(0.4, rel=1e-5)
+
+
+@pytest.mark.parametrize("ranges", [True, False])
+def test_no_column_goes_beyond_the_training_rows(search, ranges):
+    X = np.random.default_rng(0).uniform(-1, 1, (300, 3))
+
+    def model(Z):
+        return Z @ [3.0, 1.0, 1.0] > 2.5
+
+    x0, candidates = X[X @ [3.0, 1.0, 1.0] < -2.0], X[model(X)]
+    low, high = (X if ranges else candidates).min(axis=0), (X if ranges else candidates).max(axis=0)
+    found, _ = search(model, x0, candidates, ranges=(low, high) if ranges else None)
+    assert found.found.all()
+    assert (found.x <= np.maximum(high, x0)).all()
+    assert (found.x >= np.minimum(low, x0)).all()
+    # The first column alone would do, and would be the cheapest, were there no end to it.
+    alone = x0[:, 0] + (2.5 - x0 @ [3.0, 1.0, 1.0]) / 3.0
+    assert (alone > high[0]).mean() > 0.4
+    assert (found.x[alone > high[0], 0] > 0.95 * high[0]).all()

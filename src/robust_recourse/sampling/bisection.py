@@ -76,7 +76,8 @@ def bisect(
 
     going, halvings = open_lines(np.arange(len(low))), 0
     while len(going) and halvings < _MOST_HALVINGS:
-        levels = int(np.clip(np.log2(_TOGETHER / len(going) + 1.0), 1, _MOST_LEVELS))
+        most = min(_MOST_LEVELS, _MOST_HALVINGS - halvings)
+        levels = int(np.clip(np.log2(_TOGETHER / len(going) + 1.0), 1, most))
         answers, question = _ahead(ask, lines, going, low[going], high[going], narrow, levels)
         node = np.zeros(len(low), dtype=np.int64)
         place = np.empty(len(low), dtype=np.int64)

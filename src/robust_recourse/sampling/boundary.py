@@ -14,6 +14,7 @@ categories. What wins is polished, see :mod:`robust_recourse.sampling.polishing`
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -91,7 +92,7 @@ def find_boundary(ask: Ask, room: Room, candidates: FloatArray, look: Look) -> B
         if len(part):
             some, question = room.take(part), ask.take(part)
             x = _with_new_categories(question, some, found.x[part], look)
-            x = polish(question, some, x)
+            x = polish(question, _within_range(some, candidates, look), x)
             found.x[part] = _narrowed(question, some, x, look.resolution)
     return found
 
@@ -100,6 +101,14 @@ def _alone(room: Room, look: Look) -> list[Segments]:
     """Return the segments that change one column only."""
     switches: list[Segments] = [Switches(room)] if room.limits.categories.any() else []
     return switches if look.ranges is None else [*switches, Axes(room, room.x0, *look.ranges)]
+
+
+def _within_range(room: Room, candidates: FloatArray, look: Look) -> Room:
+    """Let numbers go no further than the training rows do, where the limits would."""
+    limits = room.limits
+    low, high = look.ranges or (candidates.min(axis=0), candidates.max(axis=0))
+    lower, upper = (np.clip(side, limits.lower, limits.upper) for side in (low, high))
+    return Room(replace(limits, lower=lower, upper=upper), room.x0, room.free)
 
 
 def _with_new_categories(ask: Ask, room: Room, x: FloatArray, look: Look) -> FloatArray:
@@ -256,7 +265,8 @@ class _Search:
         way = np.sqrt((away**2).sum(axis=1))
 
         def fine(which: IntArray, low: FloatArray, high: FloatArray) -> BoolArray:
-            share = 1.0 - low / high
+            # A model that accepts whoever it refused leads to a way of no length.
+            share = (high - low) / np.where(high > 0.0, high, 1.0)
             narrow: BoolArray = (share <= _FINE) & (share * way[which] <= resolution)
             return narrow
 

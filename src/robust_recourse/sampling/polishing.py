@@ -87,7 +87,8 @@ def _round(ask: Ask, room: Room, x: FloatArray) -> tuple[FloatArray, BoolArray]:
     cost, before = room.cost(found, people), room.limits.cost(x, room.x0)
     order = np.lexsort((np.arange(len(people)), cost, people))
     first = order[np.diff(people[order], prepend=-1) != 0]
-    first = first[cost[first] < before[people[first]]]
+    # Somebody who was refused must change something, whatever a model that contradicts itself says.
+    first = first[(cost[first] < before[people[first]]) & (cost[first] > 0.0)]
     improved = np.zeros(len(x), dtype=bool)
     improved[people[first]] = True
     points = x.copy()
@@ -141,10 +142,14 @@ def _trades(room: Room, x: FloatArray) -> _Ways:
     every, sign = np.append(ups, downs), np.repeat([1.0, -1.0], [len(ups), len(downs)])
     pair, taken = pair[every], taken[every]
     people, given, rows = owner[pair], given[pair], np.arange(len(every))
-    start = x[people]
-    start[rows, given] = x0[people, given]
+    start, all_of_it = x[people], spare[people, given]
+    left = np.where(sign > 0.0, upper[people, taken], -lower[people, taken]) - sign * start[rows, taken]
+    spent = np.minimum(all_of_it, weights[taken] * left)
+    # Where the other column ends before, only so much of the change is taken back.
+    part = np.where((spent < all_of_it) & numbers[given], 1.0 - (all_of_it - spent) / saved[people, given], 1.0)
+    start[rows, given] = x[people, given] * (1.0 - part) + x0[people, given] * part
     end = start.copy()
-    end[rows, taken] += sign * spare[people, given] / weights[taken]
+    end[rows, taken] += sign * spent / weights[taken]
     return _Ways(people, start, room.clipped(end, people))
 
 

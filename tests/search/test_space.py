@@ -2,12 +2,11 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robust_recourse.actions import ActionSet
-from robust_recourse.methods._space import OutOfTime, Question, Space
+from robust_recourse.search.space import Space
 
 TRAIN = pd.DataFrame(
     {
@@ -24,7 +23,7 @@ MOVES = ACTIONS.resolve(ACTIONS.schema)
 
 
 def space(frame=TRAIN):
-    return Space(ACTIONS.schema.read(frame, "X"), MOVES, np.arange(len(frame)))
+    return Space.of(ACTIONS.schema.read(frame, "X"), MOVES)
 
 
 def some_points(seed):
@@ -50,7 +49,7 @@ def test_a_snapped_point_is_the_row_that_it_stands_for(seed, rounding):
     np.testing.assert_array_equal(where.snap(snapped, rows)[:, on_grid], snapped[:, on_grid])
     kept = values == where.table.values
     np.testing.assert_array_equal(snapped[kept], where.points[kept])
-    frame = where.decode(snapped, rows)
+    frame = where.decode(where.legal(snapped, rows), rows)
     assert frame.dtypes.equals(TRAIN.dtypes)
     broken = {violation.rule for violation in ACTIONS.check(TRAIN, frame)}
     assert broken <= {"bounds", "whole <= same + 9"}
@@ -59,26 +58,39 @@ def test_a_snapped_point_is_the_row_that_it_stands_for(seed, rounding):
 
 
 def test_rows_keep_their_bits_if_they_do_not_move():
-    frame = space().decode(space().points, np.arange(20))
+    where = space()
+    frame = where.decode(where.legal(where.points, np.arange(20)), np.arange(20))
     pd.testing.assert_frame_equal(frame, TRAIN)
 
 
 def test_columns_that_never_change_have_no_length_but_count_in_rules():
     where = space()
     np.testing.assert_array_equal(where.points[:, 4], 0.0)
-    kept = where.keeps_rules(where.points, np.arange(20))
+    kept = where.keeps_rules(where.legal(where.points, np.arange(20)), np.arange(20))
     np.testing.assert_array_equal(kept, TRAIN["whole"] <= TRAIN["same"] + 9)
     assert where.broken_rule(where.points[19], 19) == "whole <= same + 9"
     assert where.broken_rule(where.points[0], 0) == ""
 
 
-def test_a_part_of_a_space_goes_by_the_numbers_of_its_rows():
-    whole, rows = space(), np.array([3, 7, 12])
-    part = whole.take(rows)
-    points = some_points(0)
-    pd.testing.assert_frame_equal(
-        part.decode(points[[12, 3]], np.array([12, 3])), whole.decode(points[[12, 3]], np.array([12, 3]))
-    )
+def test_a_part_of_a_space_numbers_its_people_anew_and_knows_their_rows():
+    whole, people = space(), np.array([3, 12, 7, 3])
+    part = whole.take(people)
+    assert len(part) == 4
+    np.testing.assert_array_equal(part.rows, people)
+    np.testing.assert_array_equal(part.take(np.array([1, 3])).rows, [12, 3])
+    np.testing.assert_array_equal(part.points, whole.points[people])
+    points, own = some_points(0)[people], np.arange(4)
+    np.testing.assert_array_equal(part.legal(points, own), whole.legal(points, people))
+    values = whole.legal(points, people)
+    pd.testing.assert_frame_equal(part.decode(values, own), whole.decode(values, people))
+
+
+def test_what_changes_cost_adds_up_to_the_cost_of_points():
+    where, points = space(), some_points(1)
+    snapped = where.snap(points, np.arange(20))
+    costs = where.column_costs(snapped, np.arange(20))
+    assert ((costs > 0.0) == (snapped != where.points)).all()
+    np.testing.assert_allclose(costs.sum(axis=1), MOVES.limits().cost(snapped, where.points), rtol=1e-9, atol=1e-12)
 
 
 def test_derivatives_are_not_rounded():
@@ -90,21 +102,9 @@ def test_derivatives_are_not_rounded():
 
 def test_an_array_is_its_own_space():
     schema = ActionSet().schema_for(np.zeros((2, 2)))
-    where = Space(schema.read(np.ones((2, 2)), "X"), ActionSet().resolve(schema), np.arange(2))
-    points = np.array([[0.1, 0.2], [0.3, 0.4]])
-    for result in (
-        where.legal(points, np.arange(2)),
-        where.snap(points, np.arange(2)),
-        where.decode(points, np.arange(2)),
-    ):
+    where = Space.of(schema.read(np.ones((2, 2)), "X"), ActionSet().resolve(schema))
+    points, people = np.array([[0.1, 0.2], [0.3, 0.4]]), np.arange(2)
+    assert where.exact
+    assert not space().exact
+    for result in (where.legal(points, people), where.snap(points, people), where.decode(points, people)):
         np.testing.assert_array_equal(result, points)
-
-
-def test_a_question_is_about_model_and_rules_and_has_a_deadline():
-    where, rows = space(), np.arange(20)
-    ask = Question(lambda points, _: np.ones(len(points), dtype=bool), where)
-    np.testing.assert_array_equal(ask(where.points, rows), TRAIN["whole"] <= 14)
-    refuse = Question(lambda points, _: np.zeros(len(points), dtype=bool), where)
-    assert not refuse(where.points, rows).any()
-    with pytest.raises(OutOfTime):
-        Question(lambda points, _: points, where, deadline=0.0)(where.points, rows)

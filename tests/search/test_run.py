@@ -1,0 +1,164 @@
+"""Searches in tasks, in parallel, until the time is over."""
+
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from robust_recourse import (
+    ROAR,
+    ActionSet,
+    BayesianRecourse,
+    NearestAccepted,
+    RobustBayesianRecourse,
+    Status,
+    Wachter,
+)
+
+METHODS = [RobustBayesianRecourse, BayesianRecourse, NearestAccepted, Wachter, ROAR]
+
+
+class Clock:
+    """Time that passes when the model is asked, a second for every call, and not otherwise."""
+
+    def __init__(self):
+        self.now = 1000.0
+
+    def time(self):
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(time, "time", clock.time)
+    return clock
+
+
+@pytest.fixture(scope="module")
+def train():
+    rng = np.random.default_rng(0)
+    return pd.DataFrame({"a": rng.normal(size=90), "b": rng.normal(size=90), "u": rng.choice(list("xyz"), 90)})
+
+
+def model(rows):
+    worth = rows["a"].to_numpy() + rows["b"].to_numpy() + (rows["u"] == "x").to_numpy()
+    return 1.0 / (1.0 + np.exp(2.0 - worth))
+
+
+def fitted(method, train, asked, **settings):
+    samples = {} if method in (NearestAccepted, Wachter) else {"n_samples": 30}
+    return method(asked, actions=ActionSet(train, **settings), random_state=0, **samples).fit(train)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("settings", [{}, {"max_changes": 1}])
+def test_without_time_every_refused_row_says_so(method, settings, train, clock):
+    def slow(rows):
+        clock.now += 1.0
+        return model(rows)
+
+    found = fitted(method, train, slow, **settings).explain(train, n_recourses=2, time_limit=0)
+    refused = model(train) <= 0.5
+    assert set(found.status[refused]) == {Status.TIME_LIMIT}
+    assert set(found.status[~refused]) == {Status.ALREADY_FAVOURABLE}
+    assert found.x[refused].isna().all(axis=None)
+    assert all("time_limit" in reason for reason in found.reason[refused])
+    assert (found.n_queries == 1).all()
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("limit", [0, 3, 12, 40])
+@pytest.mark.parametrize("settings", [{}, {"max_changes": 1}])
+def test_the_model_is_not_asked_after_the_time_is_over(method, limit, settings, train, clock):
+    starts = []
+
+    def slow(rows):
+        starts.append(clock.now)
+        clock.now += 1.0
+        return model(rows)
+
+    search = fitted(method, train, slow, **settings)
+    rows = train[model(train) <= 0.5][:20]
+    for n_recourses in (1, 2):
+        begin = clock.now
+        starts.clear()
+        found = search.explain(rows, n_recourses=n_recourses, time_limit=limit)
+        assert found.person.max() == 19
+        assert max(starts) <= begin + limit
+        assert (found.valid | (found.status != Status.OK)).all()
+        # What there was no time for is said to be so, and no recourse changes too much instead.
+        most = settings.get("max_changes", 3)
+        exists = np.isfinite(found.cost)
+        changed = (found.x[exists].astype(rows.dtypes) != rows.iloc[found.person[exists]]).sum(axis=1)
+        assert (changed <= most).all()
+        assert (found.status[~found.valid & ~exists] != Status.OK).all()
+
+
+def test_finished_rows_are_the_same_as_without_a_limit(train, monkeypatch, clock):
+    monkeypatch.setattr("robust_recourse.search.run._LIMITED", 2)
+
+    def slow(rows):
+        clock.now += 1.0
+        return model(rows)
+
+    rows = train[model(train) <= 0.5][:8]
+    search = fitted(NearestAccepted, train, slow)
+    whole, part = search.explain(rows), search.explain(rows, time_limit=4.5)
+    done = part.status != Status.TIME_LIMIT
+    assert done.any()
+    assert not done.all()
+    pd.testing.assert_frame_equal(part.x[done], whole.x[done])
+    np.testing.assert_array_equal(part.n_queries[done], whole.n_queries[done])
+    assert not part.valid[~done].any()
+
+
+def test_the_first_block_of_rows_is_asked_about_in_any_case(train, monkeypatch, clock):
+    monkeypatch.setattr("robust_recourse.search.explain._BATCH", 10)
+    asked = []
+
+    def slow(rows):
+        clock.now += 1.0
+        asked.append(len(rows))
+        return model(rows)
+
+    search = fitted(NearestAccepted, train, slow)
+    asked.clear()
+    found = search.explain(train[:40], time_limit=1.5)
+    # The second block begins in time.
+    assert asked == [10, 10]
+    np.testing.assert_array_equal(found.status[:20] == Status.ALREADY_FAVOURABLE, model(train[:20]) > 0.5)
+    assert set(found.status[20:]) == {Status.TIME_LIMIT}
+    np.testing.assert_array_equal(found.n_queries, np.repeat([1, 0], 20))
+
+
+def test_processes_keep_to_the_limit_too(train):
+    # A function of its own travels to the processes, one of this module does not.
+    def model(rows):
+        return rows["a"].to_numpy() + rows["b"].to_numpy() + (rows["u"] == "x").to_numpy() > 2.0
+
+    search = fitted(NearestAccepted, train, model).set_params(n_jobs=2)
+    rows = train[~model(train)][:6]
+    found = search.explain(rows, time_limit=0)
+    assert set(found.status) == {Status.TIME_LIMIT}
+    enough = search.explain(rows, time_limit=600)
+    pd.testing.assert_frame_equal(enough.x, search.explain(rows).x)
+
+
+@pytest.mark.parametrize("limit", [-1.0, np.inf, np.nan, "1"])
+def test_a_limit_is_a_number_of_seconds(limit, train):
+    with pytest.raises((TypeError, ValueError), match="time_limit must be"):
+        fitted(NearestAccepted, train, model).explain(train, time_limit=limit)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_tasks_of_any_size_find_the_same(method, train, monkeypatch):
+    search = fitted(method, train, model, rules=["a <= b + 3"])
+    rows = train[model(train) <= 0.5][:7]
+    whole = search.explain(rows, n_recourses=2)
+    for size in (1, 3):
+        monkeypatch.setattr("robust_recourse.search.run._PEOPLE", size)
+        parts = search.explain(rows, n_recourses=2)
+        pd.testing.assert_frame_equal(parts.x, whole.x)
+        np.testing.assert_array_equal(parts.n_queries, whole.n_queries)
