@@ -55,7 +55,9 @@ class Boundary(NamedTuple):
     found: BoolArray  # (m,)
 
 
-def find_boundary(ask: Ask, room: Room, candidates: FloatArray, look: Look) -> Boundary:
+def find_boundary(
+    ask: Ask, room: Room, candidates: FloatArray, look: Look, known: FloatArray | None = None
+) -> Boundary:
     """Find the cheapest boundary point of every person.
 
     Parameters
@@ -68,6 +70,8 @@ def find_boundary(ask: Ask, room: Room, candidates: FloatArray, look: Look) -> B
         Accepted training rows.
     look : Look
         Where to look, and how closely.
+    known : ndarray of shape (m, p), optional
+        Accepted points of the people within their room, from elsewhere: boundary points cost no more.
 
     Returns
     -------
@@ -87,6 +91,10 @@ def find_boundary(ask: Ask, room: Room, candidates: FloatArray, look: Look) -> B
             found.x[part[reached]], found.found[part[reached]] = x[reached], True
         missing = missing[~found.found[missing]]
         first, last = last, 3 * last
+    if known is not None:
+        cost, least = (np.nan_to_num(room.limits.cost(x, room.x0), nan=np.inf) for x in (found.x, known))
+        cheaper = least < cost
+        found.x[cheaper], found.found[cheaper] = known[cheaper], True
     held = np.flatnonzero(found.found)
     for part in np.array_split(held, -(-len(held) * room.x0.shape[1] // _PAIRS) or 1):
         if len(part):

@@ -32,6 +32,8 @@ _SETS = 24  # of columns, searched for a promise
 _NUMBERS = 2**22  # in the points that are asked about together
 _HALVINGS = 5  # of the way to an accepted point, to tell how much a column does
 _STRONG = 64  # sets of strong columns that are tried
+_FOLLOWED = 4  # sets of columns of a person whose points are polished
+_ENDS = {False: (3,), True: ()}  # candidates whose values are tried of somebody who has few changes already, or not
 
 
 def few_changes(
@@ -63,7 +65,8 @@ def few_changes(
     try:
         points = _Search(task, method.candidates_, most).run(np.array([found[i].x for i in many]))
         reached = np.flatnonzero(~np.isnan(points).any(axis=1))
-        again = iter(run(method, space, people[many[reached]], points[reached] != task.x0[reached], deadline))
+        columns = points[reached] != task.x0[reached]
+        again = iter(run(method, space, people[many[reached]], columns, deadline, points[reached]))
         valid = np.zeros(len(many), dtype=bool)
         valid[reached] = task.oracle.verify(points[reached], reached)
     except OutOfTime:
@@ -144,16 +147,19 @@ class _Search:
         """Return points with few enough changes, NaN where none was found; `points` have too many."""
         accepted = self._task.oracle(points, np.arange(len(points)))
         few = self._taken_back(points, accepted)
-        rest = self._too_many(few)
-        size = max(1, _NUMBERS // (4096 * points.shape[1]))
-        for part in np.array_split(rest, -(-len(rest) // size) or 1):
-            few[part] = self._small_sets(part)
-        for i in rest[np.isnan(few[rest]).any(axis=1) & accepted[rest]]:
-            few[i] = self._strong_columns(int(i), points[i])
-        return self._polished(few)
-
-    def _too_many(self, points: FloatArray) -> IntArray:
-        return np.flatnonzero((points != self._task.x0).sum(axis=1) > self._most)
+        enough = accepted & ((few != self._task.x0).sum(axis=1) <= self._most)
+        found, owner = few[enough], np.flatnonzero(enough)
+        others, owners = self._small_sets(~enough)
+        strong = np.setdiff1d(np.flatnonzero(accepted), np.append(owner, owners))
+        more = [self._strong_columns(int(i), points[i]) for i in strong]
+        found = np.concatenate([found, others, *(part for part, _ in more)])
+        owner = np.concatenate([owner, owners, *(part for _, part in more)])
+        found = self._polished(found, owner)
+        best = np.full_like(self._task.x0, np.nan)
+        order = np.lexsort((np.arange(len(owner)), self._cost(found, owner), owner))
+        first = order[np.diff(owner[order], prepend=-1) != 0]
+        best[owner[first]] = found[first]
+        return best
 
     def _taken_back(self, points: FloatArray, active: BoolArray) -> FloatArray:
         """Take back one change of every person at a time, the dearest that the model lets us."""
@@ -174,31 +180,39 @@ class _Search:
             active[owner[order]] = True
         return points
 
-    def _small_sets(self, people: IntArray) -> FloatArray:
-        """Return the cheapest accepted points in which a few columns have other values; NaN where there is none."""
+    def _small_sets(self, thoroughly: BoolArray) -> tuple[FloatArray, IntArray]:
+        """Return accepted points in which a few columns have other values, the cheapest of several sets of columns."""
         task, room = self._task, self._task.room
-        sets = [
-            list(SmallSets(room.x0[i], room.free[i], self._candidates, room.limits).points(self._most)) for i in people
-        ]
-        points = np.concatenate([np.zeros((0, room.x0.shape[1])), *(part for parts in sets for part in parts)])
-        owner = np.repeat(people, [sum(map(len, parts)) for parts in sets])
-        return self._cheapest(task.snap(points, owner), owner, people)
+        found, owners = [np.zeros((0, room.x0.shape[1]))], [np.zeros(0, dtype=np.int64)]
+        size = max(1, _NUMBERS // (4096 * room.x0.shape[1]))
+        for people in np.array_split(np.arange(len(task)), -(-len(task) // size)):
+            sets = []
+            for i in people:
+                small = SmallSets(room.x0[i], room.free[i], self._candidates, room.limits, *_ENDS[bool(thoroughly[i])])
+                sets.append(np.concatenate(list(small.points(self._most))))
+            owner = np.repeat(people, [len(points) for points in sets])
+            some, whose = self._cheapest(np.concatenate(sets), owner)
+            found.append(some)
+            owners.append(whose)
+        return np.concatenate(found), np.concatenate(owners)
 
-    def _cheapest(self, points: FloatArray, owner: IntArray, people: IntArray) -> FloatArray:
-        """Return the cheapest accepted one of the points of each of `people`."""
+    def _cheapest(self, points: FloatArray, owner: IntArray) -> tuple[FloatArray, IntArray]:
+        """Return the cheapest accepted points of a few sets of columns of each owner, as rows that can be told."""
+        points = self._task.snap(points, owner)
         # Rounding may lead back to the row itself.
         moved = (points != self._task.x0[owner]).any(axis=1)
         points, owner = points[moved], owner[moved]
         yes = self._task.oracle(points, owner)
         points, owner = points[yes], owner[yes]
         order = np.lexsort((np.arange(len(owner)), self._cost(points, owner), owner))
-        first = order[np.diff(owner[order], prepend=-1) != 0]
-        best: FloatArray = np.full((len(self._task), points.shape[1]), np.nan)
-        best[owner[first]] = points[first]
-        return best[people]
+        points, owner = points[order], owner[order]
+        sets = np.column_stack([owner, points != self._task.x0[owner]])
+        first = np.sort(np.unique(sets, axis=0, return_index=True)[1])
+        few = np.arange(len(first)) - np.searchsorted(owner[first], owner[first]) < _FOLLOWED
+        return points[first[few]], owner[first[few]]
 
-    def _strong_columns(self, i: int, x: FloatArray) -> FloatArray:
-        """Return an accepted point in which the columns change that do most.
+    def _strong_columns(self, i: int, x: FloatArray) -> tuple[FloatArray, IntArray]:
+        """Return accepted points in which the columns change that do most.
 
         What a column does is told by how far on the way to the accepted point `x` it is enough to push it to the end of
         its range.
@@ -222,22 +236,15 @@ class _Search:
         chosen = np.array(list(combinations(strong.tolist(), size)))
         points = np.tile(own, (len(chosen), 1))
         points[np.arange(len(chosen))[:, None], column[chosen]] = value[chosen]
-        owner = np.full(len(points), i)
-        best: FloatArray = self._cheapest(task.snap(points, owner), owner, np.array([i]))[0]
-        return best
+        return self._cheapest(points, np.full(len(points), i))
 
-    def _polished(self, points: FloatArray) -> FloatArray:
-        """Make points cheaper that are accepted, in the columns that they change; they are rows that can be told."""
-        task, people = self._task, np.flatnonzero(~np.isnan(points).any(axis=1))
-        if not len(people):
-            return points
-        room = Room(task.limits, task.x0[people], (points != task.x0)[people])
-        polished = task.snap(polish(task.oracle.take(people), room, points[people]), people)
-        better = self._cost(polished, people) < self._cost(points[people], people)
-        better &= (polished != task.x0[people]).any(axis=1)
-        points = points.copy()
-        points[people[better]] = polished[better]
-        return points
+    def _polished(self, points: FloatArray, owner: IntArray) -> FloatArray:
+        """Make accepted points cheaper in the columns that they change; they are rows that can be told."""
+        task, x0 = self._task, self._task.x0[owner]
+        room = Room(task.limits, x0, points != x0)
+        polished = task.snap(polish(task.oracle.take(owner), room, points), owner)
+        better = (self._cost(polished, owner) < self._cost(points, owner)) & (polished != x0).any(axis=1)
+        return np.where(better[:, None], polished, points)
 
     def _cost(self, points: FloatArray, owner: IntArray) -> FloatArray:
         return self._task.limits.cost(points, self._task.x0[owner])

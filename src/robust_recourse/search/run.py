@@ -30,7 +30,14 @@ _OUT_OF_TIME = (
 )
 
 
-def run(method: Method, space: Space, people: IntArray, masks: BoolArray, deadline: float | None) -> list[Answer]:
+def run(
+    method: Method,
+    space: Space,
+    people: IntArray,
+    masks: BoolArray,
+    deadline: float | None,
+    known: FloatArray | None = None,
+) -> list[Answer]:
     """Find one recourse for every search: a person, and the columns that may change.
 
     Parameters
@@ -45,6 +52,8 @@ def run(method: Method, space: Space, people: IntArray, masks: BoolArray, deadli
         The columns that may change.
     deadline : float or None
         When to stop, in seconds since the epoch.
+    known : ndarray of shape (n, p), optional
+        Points that are known to be accepted: boundary points cost no more.
     """
     if not len(people):
         return []
@@ -52,7 +61,10 @@ def run(method: Method, space: Space, people: IntArray, masks: BoolArray, deadli
     most = _PEOPLE if deadline is None else _LIMITED
     size = int(np.clip(method.people_at_once(masks.shape[1]), 1, min(most, -(-len(people) // jobs))))
     parts = [np.arange(first, min(first + size, len(people))) for first in range(0, len(people), size)]
-    pieces = ((method, space.take(people[part]), masks[part], deadline) for part in parts)
+    pieces = (
+        (method, space.take(people[part]), masks[part], deadline, None if known is None else known[part])
+        for part in parts
+    )
     results: Iterator[list[Answer]]
     if jobs == 1 or len(parts) < 2:
         results = (_explain(*piece) for piece in pieces)
@@ -72,10 +84,12 @@ def predictor(method: Method, data: str = "X") -> Predictor:
     return Predictor(method.model, None, data, favourable=method.favourable, threshold=method.threshold)
 
 
-def _explain(method: Method, space: Space, free: BoolArray, deadline: float | None) -> list[Answer]:
+def _explain(
+    method: Method, space: Space, free: BoolArray, deadline: float | None, known: FloatArray | None
+) -> list[Answer]:
     try:
         check_time(deadline)
-        task = make_task(method, space, free, deadline)
+        task = replace(make_task(method, space, free, deadline), known=known)
         return method.solve(task) if method.switches else _explain_numbers(method, task)
     except OutOfTime:
         return [out_of_time(x0) for x0 in space.points]
@@ -92,7 +106,7 @@ def _explain_numbers(method: Method, task: Task) -> list[Answer]:
 
 def _explain_from_boundary(method: Method, task: Task) -> list[Answer]:
     """Find the boundary, switch categories to those of its points, and let the method solve."""
-    found = find_boundary(task.oracle, task.room, method.candidates_, method.look())
+    found = find_boundary(task.oracle, task.room, method.candidates_, method.look(), task.known)
     reached = task.take(found.found)
     answers: list[Answer] = []
     if len(reached):
@@ -116,7 +130,7 @@ def _with_own_categories(method: Method, task: Task, switched: Task, answers: li
     if not lost.any():
         return answers
     room = Room(task.limits, task.x0, numbers)
-    again = iter(_explain_from_boundary(method, replace(task, room=room).take(lost)))
+    again = iter(_explain_from_boundary(method, replace(task, room=room, known=None).take(lost)))
     others = [next(again) if yes else answer for yes, answer in zip(lost, answers, strict=True)]
     asked = task.oracle.n_queries
     return [

@@ -14,7 +14,6 @@ from robust_recourse.sampling.segments import nearest_segments
 
 __all__ = ["SmallSets"]
 
-_ENDS = 16  # candidates whose values are tried
 _SETS = 256  # sets of columns that get the values of each of them
 _PAIRS = 4096  # pairs of values that are tried at most
 
@@ -32,12 +31,16 @@ class SmallSets:
         Accepted training rows.
     limits : Limits
         The action set.
+    n_ends : int
+        How many candidates there are whose values are tried.
     """
 
-    def __init__(self, x0: FloatArray, mask: BoolArray, candidates: FloatArray, limits: Limits) -> None:
+    def __init__(
+        self, x0: FloatArray, mask: BoolArray, candidates: FloatArray, limits: Limits, n_ends: int = 16
+    ) -> None:
         self._x0, self._columns = x0, np.flatnonzero(mask)
         known, taken = np.ascontiguousarray(candidates[:, mask]), limits.take(mask)
-        last = min(_ENDS, len(known))
+        last = min(n_ends, len(known))
         room = Room(taken, x0[None, mask], np.ones((1, known.shape[1]), dtype=bool))
         segments = nearest_segments(room, known, 0, last)
         self._ends = segments.point(np.arange(last), segments.cost[0])

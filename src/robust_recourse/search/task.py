@@ -40,6 +40,8 @@ class Task:
         Their boundary points; None if the method does not look for any.
     switched : ndarray of bool, shape (m,)
         Who is accepted with other categories and the own numbers.
+    known : ndarray of shape (m, p) or None
+        Points that are known to be accepted: boundary points cost no more.
     """
 
     space: Space
@@ -48,6 +50,7 @@ class Task:
     seed: int
     boundary: FloatArray | None = None
     switched: BoolArray | None = None
+    known: FloatArray | None = None
 
     def __len__(self) -> int:
         return len(self.space)
@@ -77,6 +80,7 @@ class Task:
             oracle=self.oracle.take(index),
             boundary=None if self.boundary is None else self.boundary[index],
             switched=None if self.switched is None else self.switched[index],
+            known=None if self.known is None else self.known[index],
         )
 
     def snap(self, points: FloatArray, people: IntArray, rounding: Rounding = "nearest") -> FloatArray:
