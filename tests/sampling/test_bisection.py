@@ -100,7 +100,7 @@ def test_few_lines_need_few_calls(asked, n_lines, levels):
     lines = lines._replace(begin=np.zeros(n_lines))
     ask = asked(lambda points: points[:, 1] > 0.4, 1)
     low, end, _ = bisect(ask, lines, np.zeros(n_lines), high, to(1e-6))
-    assert ((low <= 0.4) & (0.4 < end)).all()
+    assert ((low <= 0.4) & (end > 0.4)).all()
     halvings = np.ceil(np.log2(high.max() / 0.4e-6))
     assert len(ask.calls) <= halvings / levels + 1
     # What is asked ahead and not needed has its limit, too.
