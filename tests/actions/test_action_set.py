@@ -139,9 +139,7 @@ def test_sets_are_equal_if_they_allow_the_same():
 @pytest.mark.parametrize("rules", [{"bounds": {0: (0, 10**400)}}, {"step": {0: 10**400}}, {"weights": {0: 10**400}}])
 def test_numbers_that_are_too_large_are_named(rules):
     (word,) = rules
-    with pytest.raises(
-        ValueError, match=rf"actions\.{word}\[0\].* must be finite, got 1e400 or so"
-    ):
+    with pytest.raises(ValueError, match=rf"actions\.{word}\[0\].* must be finite, got 1e400 or so"):
         ActionSet(**rules).limits(1)
 
 

@@ -185,6 +185,17 @@ def test_a_model_may_write_into_what_it_is_given():
         np.testing.assert_array_equal(space.points, ARRAY)
 
 
+def test_a_model_is_never_asked_about_nothing():
+    nobody = np.zeros(0, dtype=np.int64)
+    for space in (framed(), plain(), plain(rules=["x0 <= 8"])):
+        model = Model()
+        oracle = Oracle(space, model)
+        for question in (oracle, oracle.verify):
+            assert question(space.points[nobody], nobody).shape == (0,)
+        assert len(oracle.ahead(space.points[nobody], nobody).accepted) == 0
+        assert model.batches == []
+
+
 def test_other_questions_are_put_and_counted():
     space = framed()
     oracle, people = Oracle(space, Model()), np.array([3, 3, 8])

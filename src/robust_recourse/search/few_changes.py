@@ -30,7 +30,8 @@ _TOO_MANY = (
 _INCONSISTENT = "The model refuses a point that it accepted before: its answers do not depend on the row alone."
 _SETS = 24  # of columns, searched for a promise
 _NUMBERS = 2**22  # in the points that are asked about together
-_HALVINGS = 5  # of the way to an accepted point, to tell how much a column does
+_COARSE, _FINE = 5, 12  # halvings of the way to an accepted point, to tell how much a column does
+_CLOSELY = 64  # columns that are looked at closely
 _STRONG = 64  # sets of strong columns that are tried
 _FOLLOWED = 4  # sets of columns of a person whose points are polished
 _ENDS = {False: (3,), True: ()}  # candidates whose values are tried of somebody who has few changes already, or not
@@ -214,20 +215,18 @@ class _Search:
     def _strong_columns(self, i: int, x: FloatArray) -> tuple[FloatArray, IntArray]:
         """Return accepted points in which the columns change that do most.
 
-        What a column does is told by how far on the way to the accepted point `x` it is enough to push it to the end of
-        its range.
+        What a column does is told by which part of the way to the accepted point `x` is enough if that column is at the
+        end of its range, compared with its own value: for a linear model 1 less the ratio of the two is the part of
+        what is needed that the column contributes.
         """
         task, own = self._task, self._task.x0[i]
         column, value = SmallSets(own, task.free[i], self._candidates, task.limits).ends()
-        each = np.arange(len(column))
-        low, high = np.zeros(len(column)), np.ones(len(column))
-        for _ in range(_HALVINGS):
-            part = 0.5 * (low + high)[:, None]
-            trial = np.where(task.limits.categories, own, x * part + own * (1.0 - part))
-            trial[each, column] = value
-            yes = task.oracle(trial, np.full(len(column), i))
-            low, high = np.where(yes, low, part[:, 0]), np.where(yes, part[:, 0], high)
-        order = np.lexsort((each, high))
+        coarse = self._enough(i, x, column, value, 1.0, _COARSE)
+        close = np.lexsort((np.arange(len(column)), coarse))[:_CLOSELY]
+        column, value = column[close], value[close]
+        ends = self._enough(i, x, column, value, 1.0, _FINE)
+        # Without the column the accepted point itself may not be enough.
+        order = np.lexsort((np.arange(len(column)), ends / self._enough(i, x, column, own[column], 2.0, _FINE)))
         _, first = np.unique(column[order], return_index=True)
         strong = order[np.sort(first)]  # the better end of every column, the strongest first
         size = min(self._most, len(strong))
@@ -237,6 +236,21 @@ class _Search:
         points = np.tile(own, (len(chosen), 1))
         points[np.arange(len(chosen))[:, None], column[chosen]] = value[chosen]
         return self._cheapest(points, np.full(len(points), i))
+
+    def _enough(
+        self, i: int, x: FloatArray, column: IntArray, value: FloatArray, farthest: float, halvings: int
+    ) -> FloatArray:
+        """Return the parts of the way to `x` that are enough if a column has a value, for each of some columns."""
+        own, each = self._task.x0[i], np.arange(len(column))
+        low, high = np.zeros(len(column)), np.full(len(column), farthest)
+        for _ in range(halvings):
+            part = 0.5 * (low + high)
+            moved = x * part[:, None] + own * (1.0 - part[:, None])
+            trial = np.where(self._task.limits.categories, own, moved)
+            trial[each, column] = value
+            yes = self._task.oracle(self._task.room.clipped(trial, np.full(len(column), i)), np.full(len(column), i))
+            low, high = np.where(yes, low, part), np.where(yes, part, high)
+        return high
 
     def _polished(self, points: FloatArray, owner: IntArray) -> FloatArray:
         """Make accepted points cheaper in the columns that they change; they are rows that can be told."""

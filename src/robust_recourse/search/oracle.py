@@ -181,6 +181,8 @@ class _Asked:
     def _decide(self, criterion: Criterion, values: FloatArray, people: IntArray) -> BoolArray:
         check_time(self._deadline)
         space = self.space
+        if not len(values):
+            return np.zeros(0, dtype=bool)
         if not space.moves.rules:
             # A copy: a model may write into what it is given.
             return criterion(space.decode(values.copy(), people), space.rows_of(people))
