@@ -38,29 +38,23 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     process left behind is removed. An `OSError`, such as that of a full disk, names `path`.
     """
     target = Path(os.path.realpath(path))  # a link stays one
-    name = ""
+    name = os.fspath(target.parent / f"{_TEMPORARY}{_host()}-{os.getpid()}-{secrets.token_hex(6)}")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         _sweep(target.parent, os.getpid())
-        name = _create(target.parent)
+        # With the permissions of any new file.
+        os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
         yield Path(name)
         with suppress(FileNotFoundError):
             os.chmod(name, target.stat().st_mode)
         _flush(name)
         os.replace(name, target)
     except BaseException as error:
-        if name:
-            Path(name).unlink(missing_ok=True)
+        with suppress(OSError):  # what went wrong first is what counts
+            os.unlink(name)
         if isinstance(error, OSError) and error.filename in (None, name):
             error.filename = os.fspath(path)
         raise
-
-
-def _create(folder: Path) -> str:
-    """Make an empty file whose name says whose it is; its permissions are those of any new file."""
-    name = folder / f"{_TEMPORARY}{_host()}-{os.getpid()}-{secrets.token_hex(6)}"
-    os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-    return os.fspath(name)
 
 
 def _flush(name: str) -> None:

@@ -1,4 +1,5 @@
 import copy
+import csv
 import json
 import os
 import sys
@@ -17,7 +18,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 
 from robust_recourse import ActionSet, NearestAccepted, RobustBayesianRecourse
 from robust_recourse.cli import main
-from robust_recourse.cli._csv import EXACTLY
+from robust_recourse.cli._csv import EXACTLY, harmless
 
 
 def expected(lender, method=NearestAccepted, n_recourses=1, **parameters):
@@ -412,6 +413,34 @@ def test_what_stands_for_missing_values(explain):
     assert pd.read_csv("out.csv", keep_default_na=False)["sex"].tolist()[:2] == ["None", ""]
 
 
+FORMULAS = ["=1+1", "+49 30 1234", "-2+3", "@SUM(A1)", "\tx", "\rx", "=cmd|' /C calc'!A0"]
+HARMLESS = ["-5", "+5", "-1e3", "-", "=", "a=b", "'=1", " =1", ""]
+
+
+@pytest.mark.parametrize("raw", [False, True])
+def test_no_text_is_a_formula_to_a_spreadsheet(explain, raw):
+    people = pd.read_csv("refused.csv", dtype=str)
+    people["person"] = [*FORMULAS, *HARMLESS][: len(people)]
+    people.to_csv("refused.csv", index=False, quoting=csv.QUOTE_ALL)
+    assert explain(*(["--raw-csv"] if raw else [])) == 0
+    with Path("out.csv").open(encoding="utf-8", newline="") as file:
+        names = [row[0] for row in csv.reader(file)][1:]
+    shown = FORMULAS if raw else [f"'{text}" for text in FORMULAS]
+    assert names == [*shown, *HARMLESS][: len(people)]
+
+
+@pytest.mark.parametrize("kind", [object, "string", "category"])
+def test_texts_of_all_types_are_made_harmless_and_numbers_stay_numbers(kind):
+    texts = pd.Series([*FORMULAS, *HARMLESS, None], dtype=kind)
+    frame = pd.DataFrame({"=text": texts, "number": -np.arange(len(texts)), "gaps": texts.isna().astype("Int64")})
+    made = harmless(frame)
+    assert list(made.columns) == ["'=text", "number", "gaps"]
+    assert made["'=text"].tolist()[:-1] == [*(f"'{text}" for text in FORMULAS), *HARMLESS]
+    assert pd.isna(made["'=text"].iloc[-1])
+    pd.testing.assert_frame_equal(made[["number", "gaps"]], frame[["number", "gaps"]])
+    assert list(frame.columns) == ["=text", "number", "gaps"]
+
+
 def test_people_who_are_accepted_already_and_people_without_recourse(explain, folder, lender, capsys):
     (folder / "actions.toml").write_text(
         "".join(f"[columns.{name}]\nimmutable = true\n" for name in lender.refused), encoding="utf-8"
@@ -535,7 +564,7 @@ def test_the_help(capsys):
     assert caught.value.code == 0
     printed = capsys.readouterr().out
     options = "model train refused actions out html json favourable threshold trust trust-pickle method set n-recourses"
-    more = "max-changes time-limit seed jobs label id separator missing"
+    more = "raw-csv max-changes time-limit seed jobs label id separator missing"
     for option in f"{options} {more}".split():
         assert f"--{option} " in printed
     assert "robust-recourse actions train.csv" in printed

@@ -48,7 +48,7 @@ class Moments:
         if self.happening == "full":
             # A full disk stays full; to remove a file is always possible.
             if self.count >= self.at and event != "os.remove":
-                raise OSError(self.errno, os.strerror(self.errno))
+                raise OSError(self.errno, os.strerror(self.errno), arguments[0])
         elif self.happening and not self.happened and self._now():
             self.happened = True
             if self.happening == "kill":

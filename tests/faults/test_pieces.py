@@ -9,7 +9,7 @@ import pytest
 
 from robust_recourse.checkpoints import Store
 
-from .conftest import COMMANDS, KEPT, KILL
+from .conftest import KEPT, KILL
 
 
 @pytest.fixture
@@ -62,8 +62,10 @@ FAULTS = [remove, swap, copy, cut, empty, alter, header]
 
 @pytest.mark.parametrize(
     ("name", "fault"),
-    [("explain", fault) for fault in FAULTS]
-    + [(name, fault) for name in list(COMMANDS)[1:] for fault in (swap, alter)],
+    [
+        *(("explain", fault) for fault in FAULTS),
+        *((name, fault) for name in ("tune", "experiment", "reproduce") for fault in (swap, alter)),
+    ],
 )
 def test_what_does_not_fit_is_done_again_with_a_word(desk, whole, kept, name, fault):
     fault(kept(name))

@@ -51,7 +51,10 @@ def fitted(
     """Read the action set, and fit the method to the training rows."""
     with blaming(arguments.train):
         Schema.learn(train, name="the table")
-    actions = ActionSet.from_toml(arguments.actions, train)
+    try:
+        actions = ActionSet.from_toml(arguments.actions, train)
+    except (OverflowError, RecursionError) as error:
+        raise ValueError(f"{arguments.actions}: {error}") from error
     if arguments.max_changes is not None:
         actions.max_changes = arguments.max_changes
     method = METHODS[arguments.method](

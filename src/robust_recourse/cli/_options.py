@@ -93,8 +93,12 @@ def need_report(what: str) -> None:
 def need_folder(out: Path) -> None:
     """Fail before the long work: a folder that cannot be written to should not cost a minute."""
     out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryFile(dir=out):
-        pass
+    try:
+        with tempfile.TemporaryFile(dir=out):
+            pass
+    except OSError as error:
+        error.filename = out
+        raise
 
 
 def need_file(out: Path) -> None:

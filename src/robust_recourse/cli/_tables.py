@@ -13,7 +13,7 @@ import pandas as pd
 from pandas.api import types
 
 from robust_recourse._files import replacing
-from robust_recourse.cli._csv import harmless, line_of, read_csv
+from robust_recourse.cli._csv import harmless, line_of, read_csv, write_csv
 
 __all__ = [
     "add_reading",
@@ -124,7 +124,7 @@ def write_table(frame: pd.DataFrame, path: Path, separator: str, *, raw: bool) -
     """Write a table in one move; without `raw`, no text of a CSV file is a formula to a spreadsheet."""
     with replacing(path) as written:
         if path.suffix.lower() == ".csv":
-            (frame if raw else harmless(frame)).to_csv(written, index=False, sep=separator)
+            write_csv(frame if raw else harmless(frame), written, separator)
         else:
             frame.to_parquet(written, index=False)
 
