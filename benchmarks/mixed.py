@@ -115,9 +115,7 @@ def run(seed=SEED):
         alone.append((counted.calls, counted.rows))
     single = statistics.median(calls for calls, _ in alone)
     gapped = fitted(seed, SHARE)
-    slowdown = statistics.median(
-        timed(*gapped[:3])[1] / timed(method, counted, refused)[1] for _ in range(REPEATS)
-    )
+    slowdown = statistics.median(timed(*gapped[:3])[1] / timed(method, counted, refused)[1] for _ in range(REPEATS))
     known = np.isfinite(found.cost)
     broken = len(actions.check(refused[known], found.x[known]))
     again = counted.predict(found.x[known].astype(refused.dtypes))
@@ -136,8 +134,3 @@ def run(seed=SEED):
         ("  violations of the action set", "= 0", broken, broken == 0),
         ("  rows whose valid is not what the model says again", "= 0", different, different == 0),
     ]
-
-
-if __name__ == "__main__":
-    for line in run():
-        print(*line[:3], sep="\t")

@@ -7,6 +7,7 @@ import explain
 import german
 import imports
 import memory
+import mixed
 import promise
 import scaling
 import solvers
@@ -17,6 +18,7 @@ import tables
 
 ENTRIES = {
     "explain": explain,
+    "mixed": mixed,
     "german": german,
     "promise": promise,
     "certify": certify,

@@ -857,7 +857,7 @@ WIDE = (BUDGETS[0], Family("budget", 4.0, 0.5, 0.1, axes=True), Family("budget",
 @pytest.mark.slow
 def test_on_shuffled_labels_unseen_models_and_people_confirm_what_is_reported(monkeypatch):
     monkeypatch.setattr(_search, "FAMILIES", WIDE)
-    n_seeds = 10
+    n_seeds = 60
     reported, leaked, errors = shuffled_labels(shuffled, 0.6, n_seeds)
     error = math.sqrt((errors**2).sum()) / n_seeds
     assert abs(reported.mean()) < 3.0 * error
