@@ -8,6 +8,7 @@ import numpy as np
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse.methods._space import Space
+from robust_recourse.notices.values import plain
 from robust_recourse.result import Answer, Provenance, Recourses, Trace
 
 __all__ = ["collect", "column_costs"]
@@ -46,7 +47,7 @@ def collect(method: Any, space: Space, found: list[list[Answer]]) -> Recourses:
         column_costs=costs[:, order],
         kinds=tuple(known.kind for known in columns),
         orders={known.name: known.values for known in columns if known.kind == "ordered"},
-        favourable=method.favourable,
+        favourable=plain(method.favourable),
         threshold=method.threshold,
         provenance=Provenance.of(method),
         _traces=tuple(_trace(answer, units, order) for answer in entries),
