@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import pickle
 from dataclasses import asdict
 from functools import partial
 
 import numpy as np
 import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from robust_recourse import ActionSet, NearestAccepted, Recourses, RobustBayesianRecourse, __version__, load, save
 from robust_recourse.result.provenance import fingerprint
@@ -55,6 +59,18 @@ def test_a_model_that_learnt_something_else_has_another_fingerprint():
     other = LogisticRegression().fit(X, X[:, 0] > 0)
     assert fingerprint(other) != fingerprint(MODEL)
     assert fingerprint(LogisticRegression().fit(X, X.sum(axis=1) > 0)) == fingerprint(MODEL)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [LogisticRegression(), RandomForestClassifier(3, random_state=0), HistGradientBoostingClassifier(max_iter=3)],
+)
+def test_a_model_from_a_file_has_the_same_fingerprint(model):
+    io = pytest.importorskip("skops.io")
+    fitted = make_pipeline(StandardScaler(), model).fit(X, X[:, 0] > 0)
+    content = io.dumps(fitted)
+    loaded = io.loads(content, trusted=io.get_untrusted_types(data=content))
+    assert fingerprint(loaded) == fingerprint(fitted) == fingerprint(pickle.loads(pickle.dumps(fitted)))
 
 
 @pytest.mark.parametrize("model", [lambda rows: rows[:, 0] > 0, partial(np.greater, 3), MODEL.predict, len, dict])

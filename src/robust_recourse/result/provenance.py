@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any
 
-import joblib
 import numpy as np
+from joblib.hashing import NumpyHasher
 
 from robust_recourse.tables import Schema
 
@@ -73,9 +73,19 @@ def fingerprint(value: Any) -> str | None:
     if isinstance(value, _BY_NAME):
         return None
     try:
-        return str(joblib.hash(value))
+        return str(_Hasher("md5").hash(value))
     except Exception:  # whatever its pickling raises
         return None
+
+
+class _Hasher(NumpyHasher):  # type: ignore[misc]
+    """Hashes arrays by their values: how they lie in memory, and what is between fields, changes in files."""
+
+    def save(self, obj: Any) -> None:
+        if isinstance(obj, np.ndarray) and not obj.dtype.hasobject:
+            names = obj.dtype.names
+            obj = obj.copy(order="C") if names is None else [(name, obj[name].copy(order="C")) for name in names]
+        super().save(obj)
 
 
 def _plain(value: Any) -> Any:

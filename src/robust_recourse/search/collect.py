@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
+from robust_recourse.notices.values import plain
 from robust_recourse.result import Answer, Provenance, Recourses, Trace
 from robust_recourse.search.method import Method
 from robust_recourse.search.space import Space
@@ -47,7 +48,7 @@ def collect(method: Method, space: Space, found: list[list[Answer]]) -> Recourse
         column_costs=costs[:, order],
         kinds=tuple(known.kind for known in columns),
         orders={known.name: known.values for known in columns if known.kind == "ordered"},
-        favourable=method.favourable.item() if isinstance(method.favourable, np.generic) else method.favourable,
+        favourable=plain(method.favourable),
         threshold=method.threshold,
         provenance=Provenance.of(method),
         _traces=tuple(_trace(answer, units, order) for answer in entries),
