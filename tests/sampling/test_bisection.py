@@ -125,6 +125,16 @@ def test_nothing_is_asked_about_closed_brackets_and_before_the_beginning(asked):
     assert ask.n_queries[0] == 1
 
 
+def test_a_line_that_cannot_be_cheaper_is_dropped_without_a_question(asked):
+    lines = Lines(np.zeros(2, dtype=int), np.zeros(2), lambda which, at: np.stack([which, at], axis=1))
+    ask = asked(lambda points: points[:, 1] > 0.2, 1)
+    # The first is refused at the least cost that is known; the second ends there.
+    low, high, left = bisect(ask, lines, np.array([0.5, 0.4999]), np.array([1.0, 0.5]), to(1e-3), np.array([0.5]))
+    np.testing.assert_array_equal(left, [False, True])
+    np.testing.assert_array_equal((low, high), [[0.5, 0.4999], [1.0, 0.5]])
+    assert ask.calls == []
+
+
 def test_the_brackets_given_are_not_written_to(asked):
     lines, low, high, model = lines_of(1, 5, 2)
     least, before = np.full(2, 1.0), SimpleNamespace(low=low.copy(), high=high.copy())

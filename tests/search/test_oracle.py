@@ -13,7 +13,7 @@ from robust_recourse.search import oracle as module
 from robust_recourse.search.oracle import Oracle, OutOfTime, check_time
 from robust_recourse.search.space import Space
 
-TRAIN = pd.DataFrame({"whole": np.arange(12), "cents": np.linspace(0.0, 2.75, 12), "kind": list("abc") * 4})
+TRAIN = pd.DataFrame({"whole": np.arange(12), "real": np.linspace(-1, 1, 12) ** 3 * np.pi, "kind": list("abc") * 4})
 ARRAY = np.random.default_rng(0).normal(size=(12, 3))
 
 
@@ -85,9 +85,10 @@ def test_the_same_row_of_two_people_is_remembered_of_each():
 def test_a_negative_zero_is_no_other_row():
     space = framed()
     model, people = Model(), np.array([3])
-    oracle = Oracle(space, model)
-    oracle(whole(space, [0.0], people), people)
-    oracle(whole(space, [-0.0], people), people)
+    oracle, points = Oracle(space, model), space.points[people]
+    for zero in (0.0, -0.0):
+        points[0, 1] = zero
+        oracle(points, people)
     assert oracle.n_queries[3] == model.n_rows == 1
 
 

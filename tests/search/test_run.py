@@ -1,6 +1,7 @@
 """Searches in tasks, in parallel, until the time is over."""
 
 import time
+from itertools import count
 
 import numpy as np
 import pandas as pd
@@ -131,6 +132,15 @@ def test_the_first_block_of_rows_is_asked_about_in_any_case(train, monkeypatch, 
     np.testing.assert_array_equal(found.status[:20] == Status.ALREADY_FAVOURABLE, model(train[:20]) > 0.5)
     assert set(found.status[20:]) == {Status.TIME_LIMIT}
     np.testing.assert_array_equal(found.n_queries, np.repeat([1, 0], 20))
+
+
+def test_accepted_people_are_told_so_even_without_any_time(train, monkeypatch):
+    search = fitted(NearestAccepted, train, model)
+    ticks = count(1000)
+    monkeypatch.setattr(time, "time", lambda: float(next(ticks)))
+    found = search.explain(train, time_limit=0)
+    np.testing.assert_array_equal(found.status == Status.ALREADY_FAVOURABLE, model(train) > 0.5)
+    assert set(found.status) == {Status.ALREADY_FAVOURABLE, Status.TIME_LIMIT}
 
 
 def test_processes_keep_to_the_limit_too(train):
