@@ -134,6 +134,7 @@ class Desk:
         self.runs += 1
         said = str(self.folder.parent / f"said-{self.runs}")
         request = {"patches": PATCHES, "errno": errno.ENOSPC, "folder": str(self.folder), "said": said} | request
+        request.setdefault("jobs", False)
         request |= {"happening": happening, "at": at, "pieces": pieces, "kept": KEPT.get(name, "")}
         request.setdefault("command", [*COMMANDS.get(name, "").split(), *more])
         return Running(self.starter, self.starter.ask(request), request["said"])

@@ -8,6 +8,7 @@ its folder: a file that is opened to write, moved, removed or made.
 import importlib
 import json
 import os
+import resource
 import select
 import signal
 import sys
@@ -64,6 +65,13 @@ class Moments:
         return os.path.isdir(self.kept) and sum(n.endswith(".piece") for n in os.listdir(self.kept)) >= self.pieces
 
 
+def warm_up():
+    """Do once what every command would do again."""
+    from robust_recourse._provenance import source
+
+    source()
+
+
 def tell(message):
     """Write a line for whoever started this."""
     sys.__stdout__.write(json.dumps(message) + "\n")
@@ -83,6 +91,10 @@ def run(request):
         for target, value in request["patches"].items():
             module, _, name = target.rpartition(".")
             setattr(importlib.import_module(module), name, eval(value))
+        if "largest" in request:
+            # Every write beyond so many bytes fails, in the middle of a file, as on a full disk.
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (request["largest"], request["largest"]))
         moments = Moments(request)
         sys.addaudithook(moments)
         if "code" in request:
@@ -99,8 +111,9 @@ def run(request):
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
-        # Not os._exit: what is to be done at the end belongs to the command.
-        sys.exit(code)
+        if request["jobs"]:
+            sys.exit(code)  # to end its helpers is a part of the command
+        os._exit(code)  # to take everything down takes longer than most commands
 
 
 def serve():
@@ -124,5 +137,6 @@ def serve():
 
 
 if __name__ == "__main__":
+    warm_up()
     tell({"ready": True})
     serve()

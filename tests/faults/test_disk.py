@@ -26,7 +26,7 @@ except OSError as error:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_when_the_disk_is_full_the_file_is_named_and_nothing_is_lost(desks, whole, name):
     expected, steps = whole(name)
-    for at in moments(f"full {name}", steps, 6 if name == "explain" else 2):
+    for at in moments(f"full {name}", steps, 4 if name == "explain" else 1):
         desk = desks()
         said = desk.start(name, happening="full", at=at)
         code, line = said.wait(), said.err()
@@ -43,7 +43,7 @@ def test_when_the_disk_is_full_the_file_is_named_and_nothing_is_lost(desks, whol
 
 def test_a_result_that_is_there_survives_a_full_disk(desks, whole):
     _, steps = whole("explain")
-    for at in range(1, steps, 6):
+    for at in range(1, steps, 9):
         desk = desks()
         old = desk.folder / "out.csv"
         old.write_text("old", encoding="utf-8")
@@ -69,6 +69,29 @@ def test_an_older_method_survives_a_full_disk(desk):
     assert desk.start(code=SAVE.format(least=0.5)).wait() == 0
     assert path.read_bytes() != whole
     assert desk.tidy("save")
+
+
+@pytest.mark.parametrize("largest", [0, 1, 500, 2000])
+def test_an_older_method_survives_a_write_that_ends_in_the_middle(desk, largest):
+    path = desk.folder / "method.zip"
+    assert desk.start(code=SAVE.format(least=0.0)).wait() == 0
+    whole = path.read_bytes()
+    assert len(whole) > 2000
+    assert desk.start(code=SAVE.format(least=0.5), largest=largest).wait() == 2
+    assert path.read_bytes() == whole
+    assert desk.tidy("save")
+
+
+def test_a_result_survives_a_write_that_ends_in_the_middle(desk, whole):
+    path = desk.folder / "out.csv"
+    path.write_text("old", encoding="utf-8")
+    for largest in (500, 1000):  # the line that says so is a file, too
+        said = desk.run("explain", code=2, largest=largest).err()
+        assert re.fullmatch(r"robust-recourse: \S*out\.csv\S*: File too large\n", said)
+        assert path.read_text(encoding="utf-8") == "old"
+    desk.run("explain")
+    assert desk.result("explain") == whole("explain")[0]
+    assert desk.tidy("explain")
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from .conftest import COMMANDS, INT, KILL, TERM, moments
 @pytest.mark.parametrize("name", COMMANDS)
 def test_killed_at_any_moment_it_ends_as_if_nothing_had_happened(desks, whole, name):
     expected, steps = whole(name)
-    for at in moments(name, steps, 6 if name == "explain" else 3):
+    for at in moments(name, steps, 6 if name == "explain" else 2):
         desk = desks()
         desk.run(name, happening="kill", at=at, code=-KILL)
         desk.run(name)
@@ -70,7 +70,7 @@ def test_stopped_with_several_jobs_it_leaves_no_process_behind(desk, number):
     people = people.sample(3000, replace=True, random_state=0)
     people.to_csv(desk.folder / "refused.csv", index=False)
     command = COMMANDS["explain"].replace("--id person --method nearest", "--jobs 2").split()
-    running = desk.start("explain", command=command)
+    running = desk.start("explain", command=command, jobs=True)
     # Two that work, and one that cleans up after them.
     desk.until(lambda: len(_helpers(running.process)) >= 3 and list(desk.folder.rglob("*.piece")))
     helpers = _helpers(running.process)
