@@ -309,7 +309,7 @@ def test_no_encoded_arrays_come_out_where_a_table_went_in(bank, explained, metho
     assert found.x.columns.equals(shuffled.columns)
     assert found.x.index.equals(shuffled.index)
     assert found.x0.dtypes.equals(shuffled.dtypes)
-    assert found.x.dtypes.equals(shuffled.astype({"owner": "boolean", "limit": "Int64"}).dtypes)
+    assert found.x.dtypes.equals(shuffled.astype({"owner": "boolean", "limit": "Int64", "children": "Int8"}).dtypes)
     pd.testing.assert_frame_equal(found.x[X.columns].astype(object), explained(method).x[exists].astype(object))
 
 
