@@ -82,6 +82,7 @@ def test_training_rows(rows, match):
         ({"n_neighbors": 0}, ValueError, "n_neighbors must be at least 1"),
         ({"n_neighbors": 2.5}, TypeError, "n_neighbors must be an integer"),
         ({"n_samples": 1}, ValueError, "n_samples must be at least 2"),
+        ({"n_samples": 10**9}, ValueError, "n_samples must be at most 1e"),
         ({"random_state": -1}, ValueError, "random_state must be at least 0"),
         ({"target_odds": 0.0}, ValueError, "target_odds must be greater than 0"),
         ({"target_odds": 40.0}, ValueError, "target_odds must be at most 1"),

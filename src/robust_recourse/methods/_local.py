@@ -15,6 +15,7 @@ __all__ = ["LONGEST", "SHORTEST", "Local", "check_sampling", "learn_sampling", "
 
 SHORTEST, LONGEST = 1e-100, 1e100  # of the lengths that are given, so that their squares and ratios are numbers
 
+_MOST_SAMPLES = 1_000_000  # of one person, so that they fit in memory
 _RESOLUTION = 0.01  # of the boundary point, in sampling radii
 
 
@@ -37,6 +38,7 @@ def check_sampling(method: Local) -> None:
     """Raise for parameters of the search and of the samples that are out of range."""
     check_integer(method.n_neighbors, "n_neighbors", minimum=1)
     check_integer(method.n_samples, "n_samples", minimum=2)
+    check_real(method.n_samples, "n_samples", maximum=_MOST_SAMPLES)
     check_real(method.sampling_radius, "sampling_radius", minimum=0.0, strict=True, maximum=LONGEST)
     check_choice(method.radius_unit, "radius_unit", ("absolute", "diameter"))
     check_flag(method.axes, "axes")
