@@ -314,16 +314,11 @@ def test_no_encoded_arrays_come_out_where_a_table_went_in(bank, explained, metho
     assert isinstance(found.x, pd.DataFrame)
     assert found.x.columns.equals(shuffled.columns)
     assert found.x.index.equals(shuffled.index)
-<<<<<<< HEAD
     # Always the kind that can be empty, so that it does not depend on who has no recourse.
     whole = shuffled.select_dtypes("integer").columns
     kinds = {"owner": "boolean", **{column: str(shuffled[column].dtype).capitalize() for column in whole}}
     assert "Int64" in kinds.values()
     assert found.x.dtypes.equals(shuffled.astype(kinds).dtypes)
-=======
-    assert found.x0.dtypes.equals(shuffled.dtypes)
-    assert found.x.dtypes.equals(shuffled.astype({"owner": "boolean", "limit": "Int64", "children": "Int8"}).dtypes)
->>>>>>> values
     pd.testing.assert_frame_equal(found.x[X.columns].astype(object), explained(method).x[exists].astype(object))
 
 
