@@ -124,7 +124,7 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self, "candidates_")
         self.check_parameters()
-        self._check_unchanged()
+        self.check_unchanged()
         check_jobs(self.n_jobs)
         check_integer(n_recourses, "n_recourses", minimum=1)
         deadline = None
@@ -146,19 +146,19 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
     def learn(self, points: FloatArray, space: Space) -> None:
         """Learn what else the method needs from the training rows: as points, without gaps, and as a space."""
 
+    def check_unchanged(self) -> None:
+        """Raise if a parameter was set after `fit`: what was learnt does not know of it."""
+        known = getattr(self, "fitted_with_", {})
+        for name, value in self._settings().items():
+            if name in known and value is not known[name] and not _equal(value, known[name]):
+                raise ValueError(f"{name} was changed after fit, which had no effect yet. Call fit again.")
+
     @abstractmethod
     def solve(self, task: Task) -> list[Answer]:
         """Find a recourse for every person of a task, or say why there is none."""
 
     def _settings(self) -> dict[str, Any]:
         return {name: value for name, value in self.get_params(deep=False).items() if name not in _FREE}
-
-    def _check_unchanged(self) -> None:
-        """Raise if a parameter was set after `fit`: what was learnt does not know of it."""
-        known = getattr(self, "fitted_with_", {})
-        for name, value in self._settings().items():
-            if name in known and value is not known[name] and not _equal(value, known[name]):
-                raise ValueError(f"{name} was changed after fit, which had no effect yet. Call fit again.")
 
 
 def _equal(one: Any, other: Any) -> bool:

@@ -61,6 +61,7 @@ def save(method: RecourseMethod, path: str | os.PathLike[str], *, include_model:
     """
     if not isinstance(method, RecourseMethod):
         raise TypeError(f"method must be a method of recourse, got {type(method).__name__}.")
+    method.check_unchanged()
     params = method.get_params(deep=False)
     model = pack(params["model"]) if include_model else None
     arrays: list[Any] = []
