@@ -164,13 +164,17 @@ def test_an_unfitted_method_can_be_saved(arrays, path):
     assert_same(method.fit(X).explain(refused), loaded.fit(X).explain(refused))
 
 
-def test_what_was_fitted_counts_although_parameters_were_changed_since(arrays, path):
+def test_parameters_that_were_changed_since_are_not_saved_as_if_they_were_fitted(arrays, path):
     model, X, refused = arrays
-    method = NearestAccepted(model, ActionSet(immutable=[0])).fit(X).set_params(actions=ActionSet(immutable=[1]))
-    loaded = again(method, path)
-    assert loaded.actions == ActionSet(immutable=[1])
+    method = NearestAccepted(model, ActionSet(immutable=[0])).fit(X)
+    method.set_params(actions=ActionSet(immutable=[1]))
+    with pytest.raises(ValueError, match=r"actions was changed after fit.*Call fit again"):
+        again(method, path)
+    loaded = again(method.fit(X), path)
     assert_same(method.explain(refused), loaded.explain(refused))
-    assert (loaded.explain(refused).x[:, 0] == refused[:, 0]).all()
+    assert (loaded.explain(refused).x[:, 1] == refused[:, 1]).all()
+    with pytest.raises(ValueError, match="actions was changed after fit"):
+        loaded.set_params(actions=ActionSet(immutable=[0])).explain(refused)
 
 
 def test_names_of_columns_may_be_anything_that_pandas_allows(arrays, path):

@@ -108,7 +108,7 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
         self.seed_ = check_seed(self.random_state)
         self.learn(points, space)
         self.model_fingerprint_ = fingerprint(self.model)
-        self._fitted_with = self._settings()
+        self.keep_settings()
         return self
 
     def explain(self, X: Any, n_recourses: int = 1, time_limit: float | None = None) -> Recourses:
@@ -133,7 +133,7 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self, "candidates_")
         self.check_parameters()
-        self._check_unchanged()
+        self.check_unchanged()
         check_jobs(self.n_jobs)
         check_integer(n_recourses, "n_recourses", minimum=1)
         deadline = None
@@ -155,21 +155,23 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
     def learn(self, points: FloatArray, space: Space) -> None:
         """Learn what else the method needs from the training rows: as points, without gaps, and as a space."""
 
+    def keep_settings(self) -> None:
+        """Remember the parameters that belong to what was learnt."""
+        self._fitted_with = self._settings()
+
+    def check_unchanged(self) -> None:
+        """Raise if a parameter was set after `fit`: what was learnt does not know of it."""
+        known = getattr(self, "_fitted_with", {})
+        for name, value in self._settings().items():
+            if name in known and value is not known[name] and not _equal(value, known[name]):
+                raise ValueError(f"{name} was changed after fit, which had no effect yet. Call fit again.")
+
     @abstractmethod
     def solve(self, task: Task) -> list[Answer]:
         """Find a recourse for every person of a task, or say why there is none."""
 
     def _settings(self) -> dict[str, Any]:
         return {name: value for name, value in self.get_params(deep=False).items() if name not in _FREE}
-
-    def _check_unchanged(self) -> None:
-        """Raise if a parameter was set after `fit`: what was learnt does not know of it."""
-        if not hasattr(self, "_fitted_with"):
-            self._fitted_with = self._settings()  # it was loaded from a file
-        known = self._fitted_with
-        for name, value in self._settings().items():
-            if name in known and value is not known[name] and not _equal(value, known[name]):
-                raise ValueError(f"{name} was changed after fit, which had no effect yet. Call fit again.")
 
 
 def _warn_of_scales(points: FloatArray, limits: Limits) -> None:

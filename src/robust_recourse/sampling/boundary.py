@@ -33,6 +33,7 @@ _FIRST = 6  # nearest segments whose bisection gives the first incumbent
 _PICKS = 4  # contenders bisected in every later round
 _SHARES = (32, 160)  # segments that compete before the others do
 _COARSE, _FINE = 2.0**-7, 1e-6  # widths of a bracket relative to its cost: to compare segments, and at the end
+_LAST_LOOKS = 20  # at all segments, at most
 _PAIRS = 2**20  # segments that are looked at together
 _ROWS = 8192  # points built at once
 _BEYOND = 1e300  # any cost that there is
@@ -190,9 +191,15 @@ class _Search:
             self._improve((np.arange(m)[:, None] * width + ways).ravel())
         self._refine(resolution)
         self._look_back()
-        # A segment that was refused within an incumbent's bracket may still be cheaper.
-        self._refine(resolution)
-        self._improve(np.arange(len(self._cost)))
+        # A segment that was refused within an incumbent's bracket may still be cheaper, and has a bracket in turn.
+        people = np.arange(m)
+        for _ in range(_LAST_LOOKS):
+            self._refine(resolution)
+            before = self._high.copy()
+            self._improve((people[:, None] * width + np.arange(width)).ravel())
+            people = np.flatnonzero(self._high < before)
+            if not len(people):
+                break
 
     def _improve(self, contenders: IntArray) -> None:
         """Let segments compete with the incumbents until none is left that is cheaper."""

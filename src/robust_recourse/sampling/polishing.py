@@ -19,7 +19,7 @@ from robust_recourse.sampling.bisection import Lines, bisect
 
 __all__ = ["polish"]
 
-_ROUNDS = 6
+_ROUNDS = 24  # at most: they end where nothing gets cheaper
 _EASED = 0.25  # part of a change that is taken back on trial
 _GAIN = 2.0**-7  # least part of the cost that a trade saves; and the width of a bracket
 _DEAREST, _WIDEST = 4, 24  # changes that are traded, and columns that are all tried in exchange

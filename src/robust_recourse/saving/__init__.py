@@ -63,6 +63,7 @@ def save(method: RecourseMethod, path: str | os.PathLike[str], *, include_model:
     """
     if not isinstance(method, RecourseMethod):
         raise TypeError(f"method must be a method of recourse, got {type(method).__name__}.")
+    method.check_unchanged()
     params = method.get_params(deep=False)
     model = pack(params["model"]) if include_model else None
     arrays: list[Any] = []
@@ -136,6 +137,8 @@ def load(path: str | os.PathLike[str], *, model: Any = None, trusted: Iterable[s
         model = unpack(packed, path, allowed)
     method.model = model
     vars(method).update(learnt)
+    if learnt:
+        method.keep_settings()
     return method
 
 
