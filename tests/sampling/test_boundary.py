@@ -333,8 +333,8 @@ def test_a_single_tree_is_crossed_where_it_is_crossed_first(search, monkeypatch)
         x0, candidates, ranges = X[~model(X)][:40], X[model(X)], (X.min(axis=0), X.max(axis=0))
         room = Room(ActionSet().limits(3), x0, np.ones(x0.shape, dtype=bool))
         best = dense_scan(model, room, candidates, ranges, steps=400)
-        for probes, costs in ((boundary._PROBES, ratios), ((), before)):
-            monkeypatch.setattr(boundary, "_PROBES", probes)
+        for looks, costs in ((boundary._Search._look_back, ratios), (lambda _: None, before)):
+            monkeypatch.setattr(boundary._Search, "_look_back", looks)
             found, _ = search(model, x0, candidates, ranges=ranges)
             costs.extend(room.cost(found.x, np.arange(40)) / best)
             monkeypatch.undo()
