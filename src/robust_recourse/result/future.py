@@ -228,7 +228,8 @@ def judged_together(shares: FloatArray, n_models: int, level: float) -> Share:
         return Share(np.nan, 0.0, 1.0)
     trials, share = min(len(shares), n_models), min(float(np.mean(shares)), 1.0)
     low, high = clopper_pearson(share * trials, trials, level)
-    return Share(share, float(low), float(high))
+    # Between whole successes the quantiles are accurate to some 1e-12 only.
+    return Share(share, min(float(low), share), max(float(high), share))
 
 
 def measure_future_validity(
