@@ -452,3 +452,19 @@ def test_one_column_and_many_columns():
         )
         assert found.valid.all()
         assert set(found.status) <= {Status.OK, Status.NOT_CONVERGED}
+
+
+def test_without_axes_the_search_is_the_papers_towards_training_rows_only():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (400, 3))
+
+    def model(Z):
+        return Z @ [1.0, 0.2, 0.1] > 0.4
+
+    refused = X[~model(X)][:20]
+    ours, papers = (
+        RobustBayesianRecourse(model, axes=axes, random_state=0).fit(X).explain(refused) for axes in (True, False)
+    )
+    assert ((ours.boundary != refused).sum(axis=1) == 1).all()  # the first column is worth most
+    assert ((papers.boundary != refused).sum(axis=1) == 3).all()
+    assert (ours.budget < papers.budget).all()

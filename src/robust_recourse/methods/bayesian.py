@@ -56,7 +56,8 @@ class RobustBayesianRecourse(PosteriorMethod):
         Whether that is a length, or a multiple of the diameter of the training rows.
     axes : bool
         Whether the boundary is also searched along single columns, up to the smallest and the largest value of the
-        training rows. Such points are often much cheaper; the paper searches towards training rows only.
+        training rows, and its points polished: changes are taken back or traded, column by column. Such points are
+        often much cheaper; the paper searches towards training rows only.
     solver : {"exact", "first-order"}
         Exact profiles, or the paper's Algorithm 1 for the inner problems.
     favourable : object, optional

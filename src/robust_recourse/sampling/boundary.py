@@ -47,6 +47,7 @@ class Look(NamedTuple):
     n_neighbors: int  # candidates towards which it is searched; if none is reached, the next ones follow
     resolution: float  # largest distance of a boundary point from a refused point of the same segment
     ranges: tuple[FloatArray, FloatArray] | None = None  # how far a column may go alone, (p,) each; None: nowhere
+    polished: bool = True  # whether changes are taken back and traded in the end
 
 
 class Boundary(NamedTuple):
@@ -101,7 +102,8 @@ def find_boundary(
         if len(part):
             some, question = room.take(part), ask.take(part)
             x = _with_new_categories(question, some, found.x[part], look)
-            x = polish(question, _within_range(some, candidates, look), x)
+            if look.polished:
+                x = polish(question, _within_range(some, candidates, look), x)
             found.x[part] = _narrowed(question, some, x, look.resolution)
     return found
 
