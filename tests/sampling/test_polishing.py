@@ -150,3 +150,23 @@ def test_people_do_not_depend_on_their_company_nor_on_parts(asked, monkeypatch, 
     again, asked_again = polished(np.arange(30))
     np.testing.assert_array_equal(again, together)
     np.testing.assert_array_equal(asked_again, counted)
+
+
+def test_somebody_with_few_free_columns_is_polished_alike_beside_somebody_with_many(asked):
+    rng = np.random.default_rng(0)
+    p = 30
+    normal = rng.standard_normal(p)
+    x0 = np.zeros((2, p))
+    free = np.ones((2, p), dtype=bool)
+    free[1, 6:] = False
+    limits = Limits(np.full(p, -9.0), np.full(p, 9.0), np.ones(p, dtype=bool), np.ones(p, dtype=bool), np.ones(p))
+    x = np.where(free, np.sign(normal) * (np.arange(p) < 3), 0.0)
+    least = x @ normal
+
+    def polished(people):
+        ask = asked(lambda points, who: points @ normal >= least[people[who]], len(people), by_person=True)
+        return polish(ask, Room(limits, x0[people], free[people]), x[people])
+
+    together = polished(np.array([0, 1]))
+    for person in (0, 1):
+        np.testing.assert_array_equal(polished(np.array([person]))[0], together[person])

@@ -132,8 +132,7 @@ def _trades(room: Room, x: FloatArray) -> _Ways:
     rank = np.argsort(np.argsort(-saved, axis=1, kind="stable"), axis=1)
     owner, given = np.nonzero((spare > 0.0) & (rank < _DEAREST))
     takes = room.free & numbers & (lower < upper)
-    if takes.sum(axis=1).max(initial=0) > _WIDEST:
-        takes &= x != x0
+    takes &= (x != x0) | (takes.sum(axis=1, keepdims=True) <= _WIDEST)
     pair, taken = np.nonzero(takes[owner] & (given[:, None] != np.arange(x.shape[1])))
     # Away from the person: on the other side a column only gets dearer.
     at, own = x[owner[pair], taken], x0[owner[pair], taken]
