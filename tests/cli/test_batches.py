@@ -62,7 +62,8 @@ def test_who_is_out_of_time_is_not_kept(problem, tmp_path, monkeypatch):
     method = NearestAccepted(model).fit(X)
 
     class Slow:
-        schema_, n_jobs, model, favourable, threshold = method.schema_, 1, staticmethod(method.model), None, None
+        schema_, moves_, model = method.schema_, method.moves_, staticmethod(method.model)
+        n_jobs, favourable, threshold = 1, None, None
 
         def explain(self, X, n_recourses, time_limit):
             asked.append((len(X), time_limit))
@@ -93,7 +94,8 @@ def test_batches_grow_as_long_as_that_pays(problem, tmp_path, monkeypatch, fixed
     monkeypatch.setattr(_batches.time, "monotonic", lambda: now[0])
 
     class Timed:
-        schema_, n_jobs, model, favourable, threshold = method.schema_, 1, staticmethod(method.model), None, None
+        schema_, moves_, model = method.schema_, method.moves_, staticmethod(method.model)
+        n_jobs, favourable, threshold = 1, None, None
 
         def explain(self, X, n_recourses, time_limit):
             asked.append(len(X))
@@ -126,9 +128,8 @@ class Watched:
 
     def __init__(self, method):
         self._method, self.asked = method, []
-        self.schema_, self.model, self.n_jobs, self.favourable, self.threshold = (
-            method.schema_, method.model, 1, None, None,
-        )  # fmt: skip
+        self.schema_, self.moves_, self.model = method.schema_, method.moves_, method.model
+        self.n_jobs, self.favourable, self.threshold = 1, None, None
 
     def explain(self, X, n_recourses, time_limit):
         self.asked.append(list(X.index))

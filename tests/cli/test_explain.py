@@ -511,13 +511,14 @@ def test_an_interruption_before_anything_is_finished_says_so(explain, folder, co
 
 
 @pytest.mark.parametrize("name", ["train.csv", "refused.csv", "actions.toml"])
-def test_with_another_file_nothing_is_continued(explain, interrupted, edit, folder, name):
+def test_with_another_file_nothing_is_continued(explain, interrupted, edit, folder, name, capsys):
     kept = {path.name for path in (folder / "out.csv.partial").iterdir()}
     edit(name, "\n", "\n\n")
     interrupted.asked[:] = [[], [], []]
     assert explain(n_recourses=2) == 0
     assert interrupted.asked[3] == ["000", "001", "002"]
     assert {path.name for path in (folder / "out.csv.partial").iterdir()} == kept  # what it holds is not lost
+    assert "Left: out.csv.partial keeps recourses of another command" in capsys.readouterr().out
 
 
 def test_with_another_model_nothing_is_continued(explain, interrupted, lender):

@@ -11,7 +11,7 @@ OPTIONS = {
     "a huge number": (["--set", f"sigma={HUGE}"], "--set"),
     "a longer number": (["--set", f"n_samples={LONG}"], "--set n_samples=9"),
     "a deep list": (["--set", f"sigma={DEEP}"], "--set sigma=["),
-    "more samples than fit": (["--set", "n_samples=1000000000000000"], "memory"),
+    "more samples than fit": (["--set", "n_samples=1000000000000000"], "n_samples must be at most 1e+06"),
     "no number of processes": (["--jobs", "0"], "--jobs"),
     "too many processes": (["--jobs", HUGE], "--jobs"),
 }

@@ -114,7 +114,7 @@ def test_the_recourses_of_others_are_not_used_for_another_table(desk, whole, kep
     expected = {line.split(",", 1)[1] for line in whole("explain")[0]["out.csv"].splitlines()}
     assert {line.split(",", 1)[0] for line in found[1:]} == {f"{i:03d}" for i in range(20)}
     assert len(expected) == len(found)
-    assert pieces[0].exists()  # of another question, and nobody's business
+    assert pieces[0].exists()  # of another question, which may be continued
 
 
 class Boom:

@@ -258,3 +258,13 @@ def test_without_knowing_better_nullable_columns_without_gaps_are_plain():
     accepted_by(model, table, like=table)
     accepted_by(model, table, like=table.assign(a=table["a"].astype("int16")))
     assert seen == [["int8", "boolean"], ["Int8", "boolean"], ["Int8", "boolean"]]
+
+
+def test_results_are_equal_by_value():
+    found = NearestAccepted(lambda X: X[:, 0] > 0.0).fit(np.array([[1.0], [-1.0]])).explain(np.array([[-2.0], [-3.0]]))
+    assert found == found[[0, 1]]
+    assert found == Recourses.from_json(found.to_json())
+    assert found != found[:1]
+    assert found != "found"
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(found)

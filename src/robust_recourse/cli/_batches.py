@@ -13,12 +13,14 @@ import pandas as pd
 from joblib import effective_n_jobs
 
 from robust_recourse.checkpoints import Store, rows_fingerprint
-from robust_recourse.models.predictor import ModelError, Predictor
+from robust_recourse.models.predictor import ModelError
 from robust_recourse.result import Recourses
+from robust_recourse.search.explain import accepted_rows
+from robust_recourse.search.run import predictor
+from robust_recourse.search.space import Space
 
 __all__ = ["Batches"]
 
-_ASKED = 8192  # rows that the model is asked about together
 _FIRST = 32  # rows of the first batch, for each process
 _GROWTH = 4  # of a batch from one to the next
 _SECONDS = 20.0  # that a batch may take and still grow: it is lost when everything stops
@@ -96,16 +98,13 @@ class Batches:
         return Recourses.concat(parts)
 
     def forget(self) -> None:
-        """Remove what is kept."""
+        """Remove what is kept; what another command keeps in the same place is left, for it may be continued."""
         self._store.remove([self._piece(first, last) for first, last in self._kept()])
 
     def _ask(self, method: Any) -> None:
         """Ask the model about all rows as they are: one that it cannot take fails now, not after hours."""
-        table = method.schema_.read(self._X, self._name)
-        decision = {"favourable": method.favourable, "threshold": method.threshold}
-        predict = Predictor(method.model, table.decode, self._name, **decision)
-        for rows in np.array_split(np.arange(len(self._X)), math.ceil(len(self._X) / _ASKED)):
-            predict(table.values[rows], rows)
+        space = Space.of(method.schema_.read(self._X, self._name), method.moves_)
+        accepted_rows(predictor(method, self._name), space)
 
     def _kept(self) -> list[tuple[int, int]]:
         """Return first and last row of every batch that is kept; the last one is not in it."""

@@ -126,6 +126,8 @@ def _run(arguments: argparse.Namespace) -> int:
     _print(found, arguments.refused)
     for what, path in written.items():
         print_line(f"{what}: {path}")
+    if store.pieces():
+        print_line(f"Left: {store.folder} keeps recourses of another command; remove it if nobody continues that.")
     return 0
 
 

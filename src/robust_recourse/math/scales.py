@@ -9,7 +9,7 @@ from robust_recourse._typing import BoolArray, FloatArray
 __all__ = ["scales_differ", "spread"]
 
 _CONSTANT = 1e-12  # relative spread of a column that is rounding
-_DIFFERENT = 1e3
+_DIFFERENT = 100.0
 
 
 def spread(table: FloatArray) -> FloatArray:
@@ -50,7 +50,7 @@ def scales_differ(table: FloatArray, weights: FloatArray, free: BoolArray) -> st
     Returns
     -------
     str or None
-        A message, or None if no two of these columns differ in scale by more than a factor of 1000.
+        A message, or None if no two of these columns differ in scale by more than a factor of 100.
 
     Examples
     --------

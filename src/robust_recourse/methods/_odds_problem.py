@@ -132,4 +132,6 @@ class Problem:
                     growths=around.growths,
                     bounds=(bounds[0][i, task.free[i]], bounds[1][i, task.free[i]]),
                 )
-        return [known for known in found if known is not None]
+        drawn = [known for known in found if known is not None]
+        assert len(drawn) == len(self)
+        return drawn

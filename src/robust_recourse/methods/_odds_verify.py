@@ -26,7 +26,9 @@ _INCONSISTENT = (
 REASONS = {
     Status.OK: "The recourse is a local minimum of the worst-case odds within its budget.",
     Status.NOT_CONVERGED: "The descent reached its cap of iterations; the recourse is accepted but may be improved.",
-    Status.FELL_BACK: "The model refuses the end of the descent; this is the best iterate that it accepts.",
+    Status.FELL_BACK: (
+        "The model refuses the end of the descent; this is the best of its iterates and roundings that it accepts."
+    ),
     Status.ONE_CLASS: (
         f"All samples around the boundary point got the same label, even after {MOST_GROWTHS} doublings of the "
         "sampling radius; this is the boundary point. Try another sampling_radius or more samples."

@@ -105,7 +105,7 @@ class _Known:
         m = len(problem)
         self.x = problem.settle(problem.boundary, np.arange(m))
         self.cost, self.log_odds, self.least = np.full(m, np.inf), np.full(m, np.nan), np.full(m, np.inf)
-        self._two_classes = np.zeros(m, dtype=bool)
+        self._two_classes, self._accepted = np.zeros(m, dtype=bool), _all_accepted(problem)
         for around in problem.around:
             self._two_classes[around.people] = around.two_classes
 
@@ -142,8 +142,8 @@ class _Known:
             if safe[i]:
                 found.append(Outcome(Status.OK, SWITCHED))
             elif not two_classes:
-                kept = np.isfinite(self.cost[i])
-                found.append(Outcome(Status.ONE_CLASS, REASONS[Status.ONE_CLASS] if kept else _ONE_CLASS))
+                known = np.isfinite(self.cost[i]) or self._accepted[i]
+                found.append(Outcome(Status.ONE_CLASS, REASONS[Status.ONE_CLASS] if known else _ONE_CLASS))
             elif np.isfinite(self.cost[i]):
                 found.append(Outcome(Status.OK, _KEPT.format(self._target)))
             elif beyond[i] <= self._target:

@@ -117,6 +117,11 @@ class Entries:
         """
         return isinstance(other, Entries) and same(self, other)
 
+    def __eq__(self, other: object) -> bool:
+        return self.equals(other) if isinstance(other, Entries) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
     @cached_property
     def _readers(self) -> dict[str, Callable[[int], Any]]:
         return {name: row_reader(getattr(self, name)) for name in TABLES}

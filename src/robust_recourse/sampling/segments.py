@@ -36,10 +36,6 @@ class Segments(ABC):
     def ends(self, owner: IntArray, way: IntArray) -> FloatArray:
         """Return the ends of the segments number `way` of their owners."""
 
-    @abstractmethod
-    def take(self, people: IntArray) -> Segments:
-        """Keep some of the people."""
-
     def point(self, segment: IntArray, cost: FloatArray) -> FloatArray:
         """Points at the given costs of the segments, at least their jumps; their ends where these cost less."""
         owner = self.owner(segment)
@@ -66,10 +62,6 @@ class Joined(Segments):
         self.cost = np.concatenate([part.cost for part in parts], axis=1)
         self.jump = np.concatenate([part.jump for part in parts], axis=1)
         self._first = np.cumsum([0, *(part.cost.shape[1] for part in parts)])
-
-    def take(self, people: IntArray) -> Joined:
-        """Keep some of the people."""
-        return Joined([part.take(people) for part in self._parts])
 
     def ends(self, owner: IntArray, way: IntArray) -> FloatArray:
         """Return the ends of the segments number `way` of their owners."""
@@ -99,10 +91,6 @@ class Switches(Segments):
             self.cost[:, way] = np.where(room.may_switch(int(k), every, code), limits.weights[k], 0.0)
         self.jump = self.cost
 
-    def take(self, people: IntArray) -> Switches:
-        """Keep some of the people."""
-        return Switches(self.room.take(people))
-
     def ends(self, owner: IntArray, way: IntArray) -> FloatArray:
         """Return the people with the switched category."""
         ends = self.room.x0.take(owner, axis=0)
@@ -127,10 +115,6 @@ class Axes(Segments):
         moves = (way > 0.0) & np.tile(~limits.categories, 2)
         self.cost, self.jump = np.where(moves, way + switched, 0.0), np.where(moves, switched, 0.0)
 
-    def take(self, people: IntArray) -> Axes:
-        """Keep some of the people."""
-        return Axes(self.room.take(people), self._start[people], *self._given)
-
     def ends(self, owner: IntArray, way: IntArray) -> FloatArray:
         """Return the people with one column at the end of its range."""
         ends = self._start.take(owner, axis=0)
@@ -146,10 +130,6 @@ class ToPoints(Segments):
         switched = np.where(room.limits.categories, points, room.x0)
         self.cost, self.jump = (room.limits.cost(to, room.x0)[:, None] for to in (points, switched))
 
-    def take(self, people: IntArray) -> ToPoints:
-        """Keep some of the people."""
-        return ToPoints(self.room.take(people), self._points[people])
-
     def ends(self, owner: IntArray, way: IntArray) -> FloatArray:  # noqa: ARG002
         """Return the points."""
         return self._points.take(owner, axis=0)
@@ -161,11 +141,6 @@ class ToCandidates(Segments):
     def __init__(self, room: Room, candidates: FloatArray, index: IntArray, cost: FloatArray, jump: FloatArray) -> None:
         self.room, self.cost, self.jump = room, cost, jump
         self._candidates, self._index = candidates, index
-
-    def take(self, people: IntArray) -> ToCandidates:
-        """Keep some of the people."""
-        index, cost, jump = self._index[people], self.cost[people], self.jump[people]
-        return ToCandidates(self.room.take(people), self._candidates, index, cost, jump)
 
     def ends(self, owner: IntArray, way: IntArray) -> FloatArray:
         """Return the candidates as far as their owners may become like them."""
