@@ -223,9 +223,9 @@ class _Search:
 
     def _aim(self, owner: IntArray) -> FloatArray:
         """Costs that are cheaper than the incumbents for sure."""
-        low, high = self._low[owner], self._high[owner]
         # Of an incumbent that cannot be cheaper, as a switch, its equals are no improvement.
-        return np.where(low < high, low, (1.0 - _FINE) * high)
+        aim = np.where(self._low < self._high, self._low, (1.0 - _FINE) * self._high)
+        return aim[owner]
 
     def _first_segments(self) -> IntArray:
         """Choose the cheapest segments to candidates whose ends are accepted; ask more and more, and all in the end."""
