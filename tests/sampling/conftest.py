@@ -41,6 +41,9 @@ class Asked:
         accepted = self.model(points.copy(), people) if len(points) else []
         return Ahead(np.asarray(accepted, dtype=bool), people, self)
 
+    def rows(self, points, people, rounding="nearest"):
+        return points.copy()
+
     def take(self, people):
         some = object.__new__(Asked)
         some.__dict__.update(self.__dict__)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robust_recourse._typing import BoolArray, FloatArray
+from robust_recourse._typing import BoolArray, FloatArray, Rounding
 from robust_recourse.actions.column_rule import ColumnRule
 from robust_recourse.actions.names import Names
 from robust_recourse.actions.rules import Rule
@@ -20,9 +20,7 @@ from robust_recourse.tables.columns import decimals
 if TYPE_CHECKING:
     from robust_recourse.actions.action_set import ActionSet
 
-__all__ = ["Moves", "Rounding", "limits_of", "moves_of"]
-
-Rounding: TypeAlias = Literal["nearest", "inward", "outward"]
+__all__ = ["Moves", "limits_of", "moves_of"]
 
 _CLOSE = 16.0 * float(np.finfo(float).eps)  # relative distance within which a number is a multiple of its step
 _FEW_DIGITS = 12  # behind the point
@@ -67,6 +65,11 @@ class Moves:
     def units(self) -> FloatArray:
         """Units of cost of the columns."""
         return np.array([column.unit for column in self.columns])
+
+    @property
+    def plain(self) -> bool:
+        """Whether the table is an array: no grids, no categories, no types."""
+        return not self.dtypes
 
     @property
     def numbers(self) -> BoolArray:

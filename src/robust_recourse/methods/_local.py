@@ -60,4 +60,5 @@ def learn_sampling(method: Local, points: FloatArray) -> None:
 def look_from(method: Local) -> Look:
     """Return how such a method looks for boundary points."""
     ranges = (method.lowest_, method.highest_) if method.axes else None
-    return Look(method.n_neighbors, _RESOLUTION * method.radius_, ranges, polished=method.axes)
+    thorough = method.axes and not method.moves_.plain
+    return Look(method.n_neighbors, _RESOLUTION * method.radius_, ranges, method.axes, thorough)

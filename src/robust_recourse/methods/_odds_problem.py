@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from robust_recourse._typing import BoolArray, FloatArray, IntArray
-from robust_recourse.actions.moves import Rounding
+from robust_recourse._typing import BoolArray, FloatArray, IntArray, Rounding
 from robust_recourse.math.odds import Scales
 from robust_recourse.math.projections import project, settle
 from robust_recourse.sampling.neighbourhood import Around, Neighbourhood

@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from robust_recourse._typing import BoolArray, FloatArray
-from robust_recourse.actions.moves import Rounding
+from robust_recourse._typing import BoolArray, FloatArray, Rounding
 from robust_recourse.math.odds import Scales
 from robust_recourse.methods._odds_descent import Ends, Solver, objective_of
 from robust_recourse.methods._odds_problem import Problem

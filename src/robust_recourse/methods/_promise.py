@@ -14,8 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from robust_recourse._typing import BoolArray, FloatArray, IntArray
-from robust_recourse.actions.moves import Rounding
+from robust_recourse._typing import BoolArray, FloatArray, IntArray, Rounding
 from robust_recourse.math.odds import Scales
 from robust_recourse.methods._odds_descent import (
     Ends,

@@ -143,7 +143,8 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
 
     def look(self) -> Look:
         """How to look for boundary points."""
-        return Look(*_LOOK, (self.candidates_.min(axis=0), self.candidates_.max(axis=0)))
+        ranges = self.candidates_.min(axis=0), self.candidates_.max(axis=0)
+        return Look(*_LOOK, ranges, thorough=not self.moves_.plain)
 
     def people_at_once(self, width: int) -> int:
         """How many people fit in memory together, with so many columns."""

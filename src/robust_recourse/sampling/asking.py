@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from robust_recourse._typing import BoolArray, FloatArray, IntArray
+from robust_recourse._typing import BoolArray, FloatArray, IntArray, Rounding
 
 __all__ = ["Ahead", "Ask"]
 
@@ -31,6 +31,10 @@ class Ask(Protocol):
 
     def ahead(self, points: FloatArray, people: IntArray, /) -> Ahead:
         """Ask about points of which some may never be needed; none is counted yet."""
+        ...
+
+    def rows(self, points: FloatArray, people: IntArray, rounding: Rounding = "nearest", /) -> FloatArray:
+        """Return the points of the rows that points stand for, or of the next ones towards or away from the person."""
         ...
 
     def take(self, people: IntArray, /) -> Ask:

@@ -24,6 +24,8 @@ from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse.math.limits import Room
 from robust_recourse.sampling.asking import Ask
 from robust_recourse.sampling.bisection import Lines, bisect
+from robust_recourse.sampling.few import cheapest_few
+from robust_recourse.sampling.options import Ladder, ladder_of
 from robust_recourse.sampling.polishing import polish
 from robust_recourse.sampling.segments import Axes, Joined, Segments, Switches, ToPoints, nearest_segments
 
@@ -36,6 +38,7 @@ _COARSE, _FINE = 2.0**-7, 1e-6  # widths of a bracket relative to its cost: to c
 _LAST_LOOKS = 20  # at all segments, at most
 _PAIRS = 2**20  # segments that are looked at together
 _ROWS = 8192  # points built at once
+_ENDS = 3  # candidates whose changes are taken back
 _BEYOND = 1e300  # any cost that there is
 _PROBED = 12  # segments that are looked at more closely where others cross the boundary more than once
 _QUARTERS, _EIGHTHS = np.arange(1, 4) / 4.0, np.arange(1, 8) / 8.0  # of a cost
@@ -48,6 +51,7 @@ class Look(NamedTuple):
     resolution: float  # largest distance of a boundary point from a refused point of the same segment
     ranges: tuple[FloatArray, FloatArray] | None = None  # how far a column may go alone, (p,) each; None: nowhere
     polished: bool = True  # whether changes are taken back and traded in the end
+    thorough: bool = False  # whether small sets of columns are tried, too, and changes of candidates taken back
 
 
 class Boundary(NamedTuple):
@@ -97,15 +101,36 @@ def find_boundary(
         cost, least = (np.nan_to_num(room.limits.cost(x, room.x0), nan=np.inf) for x in (found.x, known))
         cheaper = least < cost
         found.x[cheaper], found.found[cheaper] = known[cheaper], True
-    held = np.flatnonzero(found.found)
+    held, ladder = np.flatnonzero(found.found), ladder_of(candidates) if look.thorough else []
     for part in np.array_split(held, -(-len(held) * room.x0.shape[1] // _PAIRS) or 1):
         if len(part):
             some, question = room.take(part), ask.take(part)
             x = _with_new_categories(question, some, found.x[part], look)
-            if look.polished:
-                x = polish(question, _within_range(some, candidates, look), x)
+            near = _within_range(some, candidates, look)
+            if look.thorough:
+                x = _thoroughly(question, near, candidates, ladder, x)
+            elif look.polished:
+                x = polish(question, near, x)
             found.x[part] = _narrowed(question, some, x, look.resolution)
     return found
+
+
+def _thoroughly(ask: Ask, room: Room, candidates: FloatArray, ladder: Ladder, x: FloatArray) -> FloatArray:
+    """Take changes back, also those of candidates, and look for points with few changes that cost less."""
+    m, n = len(room), min(_ENDS, len(candidates))
+    ends = nearest_segments(room, candidates, 0, n)
+    owner = np.repeat(np.arange(m), n)
+    points = ends.point(np.arange(m * n), ends.cost.ravel())
+    accepted = np.flatnonzero(ends.cost.ravel() > 0.0)
+    accepted = accepted[ask(points[accepted], owner[accepted])]
+    points, owner = np.concatenate([x, points[accepted]]), np.append(np.arange(m), owner[accepted])
+    points = polish(ask.take(owner), room.take(owner), points)
+    order = np.lexsort((np.arange(len(owner)), room.cost(points, owner), owner))
+    x = points[order[np.diff(owner[order], prepend=-1) != 0]]
+    few = cheapest_few(ask, room, ladder, x)
+    found = np.flatnonzero((few != x).any(axis=1))
+    few[found] = polish(ask.take(found), room.take(found), few[found])
+    return few
 
 
 def _alone(room: Room, look: Look) -> list[Segments]:
@@ -141,7 +166,10 @@ def _narrowed(ask: Ask, room: Room, x: FloatArray, resolution: float) -> FloatAr
     cost = segments.cost[:, 0]
     search = _Search(ask, segments, np.nextafter(cost, np.inf))
     search.settle(np.arange(len(room)), cost)
-    return search.run(resolution, alone=True)[0]
+    shorter = search.run(resolution, alone=True)[0]
+    # On a grid the row that a shorter way stands for may cost more.
+    costs = (room.limits.cost(ask.rows(points, np.arange(len(room))), room.x0) for points in (shorter, x))
+    return np.where(np.less_equal(*costs)[:, None], shorter, x)
 
 
 class _Search:

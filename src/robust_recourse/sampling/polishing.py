@@ -19,10 +19,11 @@ from robust_recourse.sampling.bisection import Lines, bisect
 
 __all__ = ["polish"]
 
-_ROUNDS = 24  # at most: they end where nothing gets cheaper
-_EASED = 0.25  # part of a change that is taken back on trial
+_ROUNDS = 48  # at most: they end where nothing gets cheaper
+_EASED = (0.25, 0.0625, 0.015625)  # parts of a change that are taken back on trial
 _GAIN = 2.0**-7  # least part of the cost that a trade saves; and the width of a bracket
 _DEAREST, _WIDEST = 4, 24  # changes that are traded, and columns that are all tried in exchange
+_NUDGED, _NUDGE = 2, 0.0625  # changes that a nudge to another column eases, and its part of the cost
 _BISECTED = 3  # trades of a person that are followed
 _NUMBERS = 2**22  # in the points that are asked about together
 
@@ -39,7 +40,7 @@ class _Ways(NamedTuple):
 
 
 def polish(ask: Ask, room: Room, x: FloatArray) -> FloatArray:
-    """Make accepted points cheaper as long as that is possible, a few rounds at most.
+    """Make accepted points cheaper as long as that is possible, a number of rounds at most.
 
     Parameters
     ----------
@@ -49,41 +50,54 @@ def polish(ask: Ask, room: Room, x: FloatArray) -> FloatArray:
         The people, and how far they may go.
     x : ndarray of shape (m, p)
         A point of each that the model accepts.
+
+    Returns
+    -------
+    ndarray of shape (m, p)
+        Points that the model accepts, and that are rows.
     """
-    x, going = x.copy(), np.arange(len(x))
+    x, going = ask.rows(x, np.arange(len(x))), np.arange(len(x))
+    # Whether nothing much of a change can be taken back alone, so that the harder questions are asked.
+    hard = np.zeros(len(x), dtype=bool)
     size = max(1, _NUMBERS // x.shape[1] ** 2)
     for _ in range(_ROUNDS):
         if not len(going):
             break
-        better = []
+        left = []
         for part in np.array_split(going, -(-len(going) // size)):
-            points, improved = _round(ask.take(part), room.take(part), x[part])
+            points, improved = _round(ask.take(part), room.take(part), x[part], hard[part])
             x[part[improved]] = points[improved]
-            better.append(part[improved])
-        going = np.concatenate(better)
+            left.append(part[improved | ~hard[part]])
+            hard[part] = ~improved
+        going = np.concatenate(left)
     return x
 
 
-def _round(ask: Ask, room: Room, x: FloatArray) -> tuple[FloatArray, BoolArray]:
+def _round(ask: Ask, room: Room, x: FloatArray, hard: BoolArray) -> tuple[FloatArray, BoolArray]:
     """Improve points once; return them, and whose are cheaper."""
     owner, column = np.nonzero(x != room.x0)
-    numbers = ~room.limits.categories[column]
-    back, trades = _taken_back(room, x, owner, column, 1.0), _trades(room, x)
-    eased = _Ways(owner, back, _taken_back(room, x, owner, column, _EASED)).take(np.flatnonzero(numbers))
+    easy_ones, numbers = ~hard[owner], ~room.limits.categories[column]
+    whole = np.flatnonzero(easy_ones)
+    back, of_back, in_back = _taken_back(room, x, owner[whole], column[whole], 1.0), owner[whole], column[whole]
+    eased, in_eased = _eased(ask, room, x, owner, column, easy_ones & numbers, hard[owner] & numbers)
+    trades = _trades(ask, room, x, hard)
+    cuts = [len(back), len(back) + len(in_eased)]
     ends = np.concatenate([back, eased.end, trades.end])
-    yes = ask(ends, np.concatenate([owner, eased.people, trades.people]))
-    useless, easy, traded = (np.flatnonzero(part) for part in np.split(yes, [len(owner), len(owner) + len(eased.end)]))
-    easy = easy[~yes[: len(owner)][numbers][easy]]
-    free = np.ones(len(x), dtype=bool)
-    free[owner[useless]] = free[eased.people[easy]] = False
-    traded = traded[free[trades.people[traded]]]
+    yes = ask(ends, np.concatenate([of_back, eased.people, trades.people]))
+    useless, easy, traded = (np.flatnonzero(part) for part in np.split(yes, cuts))
+    easy = easy[_first_of_each(eased.people[easy] * x.shape[1] + in_eased[easy])]
+    # What is not needed at all needs not be eased.
+    needless = np.isin(eased.people[easy] * x.shape[1] + in_eased[easy], (of_back * x.shape[1] + in_back)[useless])
+    easy = easy[~needless]
+    traded = traded[~np.isin(trades.people[traded], eased.people[easy])]
     traded = traded[_first_few(trades.people[traded])]
     ways = [eased.take(easy), trades.take(traded)]
     followed = _Ways(*(np.concatenate(parts) for parts in zip(*ways, strict=True)))
     found = np.concatenate([back[useless], _shortened(ask, room, followed)])
-    people = np.append(owner[useless], followed.people)
-    columns = np.append(column[useless], column[numbers][easy])
+    people = np.append(of_back[useless], followed.people)
+    columns = np.append(in_back[useless], in_eased[easy])
     found, people = _with_all(ask, room, x, found, people, columns)
+    found = ask.rows(found, people)
     cost, before = room.cost(found, people), room.limits.cost(x, room.x0)
     order = np.lexsort((np.arange(len(people)), cost, people))
     first = order[np.diff(people[order], prepend=-1) != 0]
@@ -102,6 +116,30 @@ def _taken_back(room: Room, x: FloatArray, owner: IntArray, column: IntArray, pa
     own = room.x0[owner, column]
     points[rows, column] = own if part == 1.0 else points[rows, column] + part * (own - points[rows, column])
     return points
+
+
+def _eased(
+    ask: Ask, room: Room, x: FloatArray, owner: IntArray, column: IntArray, easy: BoolArray, hard: BoolArray
+) -> tuple[_Ways, IntArray]:
+    """Take parts of single changes back, the largest parts first; each way begins where more was taken back."""
+    ways, columns = [], []
+    for which, parts in ((easy, _EASED[:1]), (hard, _EASED[1:])):
+        people, column_ = owner[which], column[which]
+        start = _taken_back(room, x, people, column_, 1.0 if parts[0] == _EASED[0] else _EASED[0])
+        for part in parts:
+            # On a grid at least a step is taken back.
+            end = ask.rows(_taken_back(room, x, people, column_, part), people, "inward")
+            ways.append(_Ways(people, start, end))
+            columns.append(column_)
+            start = end
+    return _Ways(*(np.concatenate(parts) for parts in zip(*ways, strict=True))), np.concatenate(columns)
+
+
+def _first_of_each(names: IntArray) -> BoolArray:
+    """Mark the first mention of every name."""
+    first = np.zeros(len(names), dtype=bool)
+    first[np.unique(names, return_index=True)[1]] = True
+    return first
 
 
 def _with_all(
@@ -123,14 +161,14 @@ def _with_all(
     return np.concatenate([found, together[several]]), np.append(people, several)
 
 
-def _trades(room: Room, x: FloatArray) -> _Ways:
+def _trades(ask: Ask, room: Room, x: FloatArray, hard: BoolArray) -> _Ways:
     """Take back one of the dearest changes of a point, and spend nearly the same on another column."""
     x0, weights, numbers = room.x0, room.limits.weights, ~room.limits.categories
     lower, upper = room.box
     saved = np.where(numbers, np.abs(x - x0), x != x0) * weights
     spare = saved - _GAIN * saved.sum(axis=1, keepdims=True)
     rank = np.argsort(np.argsort(-saved, axis=1, kind="stable"), axis=1)
-    owner, given = np.nonzero((spare > 0.0) & (rank < _DEAREST))
+    owner, given = np.nonzero((spare > 0.0) & (rank < _DEAREST) & hard[:, None])
     takes = room.free & numbers & (lower < upper)
     takes &= (x != x0) | (takes.sum(axis=1, keepdims=True) <= _WIDEST)
     pair, taken = np.nonzero(takes[owner] & (given[:, None] != np.arange(x.shape[1])))
@@ -149,7 +187,27 @@ def _trades(room: Room, x: FloatArray) -> _Ways:
     start[rows, given] = x[people, given] * (1.0 - part) + x0[people, given] * part
     end = start.copy()
     end[rows, taken] += sign * spent / weights[taken]
-    return _Ways(people, start, room.clipped(end, people))
+    dear = np.flatnonzero(numbers[given] & (rank[people, given] < _NUDGED))
+    spent = sign[dear] * _NUDGE * saved.sum(axis=1)[people[dear]]
+    nudged = _nudged(room, x, people[dear], given[dear], taken[dear], spent)
+    both = zip((people, start, room.clipped(end, people)), nudged, strict=True)
+    ways = _Ways(*(np.concatenate(parts) for parts in both))
+    # On a grid no more is spent than was saved.
+    return ways._replace(end=ask.rows(ways.end, ways.people, "inward"))
+
+
+def _nudged(room: Room, x: FloatArray, people: IntArray, given: IntArray, taken: IntArray, spent: FloatArray) -> _Ways:
+    """Spend a little on a column and save twice as much on another: a tree may turn on a small change."""
+    x0, weights, rows = room.x0, room.limits.weights, np.arange(len(people))
+    start = x[people]
+    start[rows, taken] += spent / weights[taken]
+    end = start.copy()
+    start[rows, given] = x0[people, given]
+    way = x[people, given] - x0[people, given]
+    end[rows, given] -= np.sign(way) * np.minimum(2.0 * np.abs(spent) / weights[given], np.abs(way))
+    cheaper = np.flatnonzero(2.0 * np.abs(spent) < np.abs(way) * weights[given])
+    ways = _Ways(people, room.clipped(start, people), room.clipped(end, people))
+    return ways.take(cheaper)
 
 
 def _first_few(owner: IntArray) -> BoolArray:

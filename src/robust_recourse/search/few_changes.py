@@ -9,14 +9,13 @@ from math import comb
 import numpy as np
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
-from robust_recourse.math.limits import Room
 from robust_recourse.result.answer import Answer
 from robust_recourse.result.status import Status
-from robust_recourse.sampling.polishing import polish
+from robust_recourse.sampling.few import cheapest_few, cheapest_of_each
+from robust_recourse.sampling.options import Ladder, ladder_of, options_of
 from robust_recourse.search.method import Method
 from robust_recourse.search.oracle import OutOfTime
 from robust_recourse.search.run import make_task, out_of_time, run
-from robust_recourse.search.small_sets import SmallSets
 from robust_recourse.search.space import Space
 from robust_recourse.search.task import Task
 
@@ -24,17 +23,14 @@ __all__ = ["few_changes"]
 
 _FEW = "The recourse is an accepted point with few enough changes; the method found none that is better."
 _TOO_MANY = (
-    "What the method found changes {} columns, and no point with at most {} changes was found that the model accepts. "
-    "Allow more changes with max_changes, or more columns to change."
+    "None was found in {} tries with at most {} changes, which does not prove that there is none; a recourse with {} "
+    "changes was found. Allow more changes with max_changes, or more columns to change."
 )
 _INCONSISTENT = "The model refuses a point that it accepted before: its answers do not depend on the row alone."
 _SETS = 24  # of columns, searched for a promise
-_NUMBERS = 2**22  # in the points that are asked about together
 _COARSE, _FINE = 5, 12  # halvings of the way to an accepted point, to tell how much a column does
 _CLOSELY = 64  # columns that are looked at closely
 _STRONG = 64  # sets of strong columns that are tried
-_FOLLOWED = 4  # sets of columns of a person whose points are polished
-_ENDS = {False: (3,), True: ()}  # candidates whose values are tried of somebody who has few changes already, or not
 
 
 def few_changes(
@@ -48,10 +44,12 @@ def few_changes(
 ) -> list[Answer]:
     """Replace recourses with more than `most` changes.
 
-    Changes of a recourse are taken back, the dearest first, as long as the model still accepts. Where that does not end
-    with few enough, small sets of columns are tried, and then those columns that do most. The columns in which such a
-    point differs are few enough, and the method searches again in these. If the method promises more than the model's
-    consent, it searches in small sets of columns instead.
+    Changes of a recourse are taken back, the dearest first, as long as the model still accepts. Where its boundary
+    point has few enough, that is known, too. Then single columns and all sets of two are tried for something cheaper,
+    or for anything at all; for more changes also sets of three, and then those columns that do most. The method
+    searches again in the columns in which the cheapest such point differs, and in those that its first recourse changed
+    most, as long as these are few enough. If the method promises more than the model's consent, it searches in small
+    sets of columns instead.
 
     The other parameters are those of :func:`robust_recourse.search.several.several`; `found` has one answer for every
     person.
@@ -64,9 +62,11 @@ def few_changes(
         return _promised(method, space, people, masks, found, many, most, deadline)
     task = make_task(method, space.take(people[many]), masks[many], deadline)
     try:
-        points = _Search(task, method.candidates_, most).run(np.array([found[i].x for i in many]))
+        wide = np.array([found[i].x for i in many])
+        search = _Search(task, ladder_of(method.candidates_), most)
+        points = search.run(wide, np.array([found[i].boundary for i in many]))
         reached = np.flatnonzero(~np.isnan(points).any(axis=1))
-        columns = points[reached] != task.x0[reached]
+        columns = _filled_up(task, points, wide, most)[reached]
         again = iter(run(method, space, people[many[reached]], columns, deadline, points[reached]))
         valid = np.zeros(len(many), dtype=bool)
         valid[reached] = task.oracle.verify(points[reached], reached)
@@ -78,7 +78,7 @@ def few_changes(
         if j in reached:
             answer = _better(task, next(again), points[j], bool(valid[j]), j, most)
         else:
-            reason = _TOO_MANY.format(_count(found[i].x, own[i]), most)
+            reason = _TOO_MANY.format(int(task.oracle.n_queries[j]), most, _count(found[i].x, own[i]))
             answer = Answer.missing(own[i], Status.TOO_MANY_CHANGES, reason)
         # Every search counts the question about the row itself.
         asked = found[i].n_queries + int(task.oracle.n_queries[j]) + answer.n_queries - 1
@@ -138,29 +138,43 @@ def _count(x: FloatArray, x0: FloatArray) -> int:
     return int(((x != x0) & ~np.isnan(x)).sum())
 
 
+def _filled_up(task: Task, points: FloatArray, wide: FloatArray, most: int) -> BoolArray:
+    """Return the columns that points change, and others, as many as are allowed, on which the wide ones spent most."""
+    changed = points != task.x0
+    spent = np.where(task.limits.categories, wide != task.x0, np.abs(wide - task.x0)) * task.limits.weights
+    spent = np.where(changed, np.inf, np.nan_to_num(spent, nan=0.0))
+    rank = np.argsort(np.argsort(-spent, axis=1, kind="stable"), axis=1)
+    return np.asarray((rank < most) & (spent > 0.0) & task.free)
+
+
 class _Search:
     """The search for accepted points with few changes."""
 
-    def __init__(self, task: Task, candidates: FloatArray, most: int) -> None:
-        self._task, self._candidates, self._most = task, candidates, most
+    def __init__(self, task: Task, ladder: Ladder, most: int) -> None:
+        self._task, self._ladder, self._most = task, ladder, most
 
-    def run(self, points: FloatArray) -> FloatArray:
-        """Return points with few enough changes, NaN where none was found; `points` have too many."""
-        accepted = self._task.oracle(points, np.arange(len(points)))
-        few = self._taken_back(points, accepted)
-        enough = accepted & ((few != self._task.x0).sum(axis=1) <= self._most)
-        found, owner = few[enough], np.flatnonzero(enough)
-        others, owners = self._small_sets(~enough)
-        strong = np.setdiff1d(np.flatnonzero(accepted), np.append(owner, owners))
-        more = [self._strong_columns(int(i), points[i]) for i in strong]
-        found = np.concatenate([found, others, *(part for part, _ in more)])
-        owner = np.concatenate([owner, owners, *(part for _, part in more)])
-        found = self._polished(found, owner)
-        best = np.full_like(self._task.x0, np.nan)
-        order = np.lexsort((np.arange(len(owner)), self._cost(found, owner), owner))
-        first = order[np.diff(owner[order], prepend=-1) != 0]
-        best[owner[first]] = found[first]
-        return best
+    def run(self, wide: FloatArray, boundary: FloatArray) -> FloatArray:
+        """Return points with few enough changes, NaN where none was found; those of `wide` have too many."""
+        task, every = self._task, np.arange(len(wide))
+        accepted = task.oracle(wide, every)
+        known = np.full_like(wide, np.nan)
+        for points in (
+            self._taken_back(wide, accepted),
+            task.snap(np.where(np.isnan(boundary), task.x0, boundary), every),
+        ):
+            few: BoolArray = np.asarray(
+                ((points != task.x0).sum(axis=1) <= self._most) & (points != task.x0).any(axis=1)
+            )
+            asked = np.flatnonzero(few)
+            few[asked] = task.oracle(points[asked], asked)
+            cheaper = few & ~(task.limits.cost(known, task.x0) <= task.limits.cost(points, task.x0))
+            known[cheaper] = points[cheaper]
+        found = cheapest_few(task.oracle, task.room, self._ladder, known, self._most)
+        missing = np.isnan(found).any(axis=1)
+        if self._most > 2:
+            for i in np.flatnonzero(missing & accepted):
+                found[i] = self._strong_columns(int(i), wide[i])
+        return found
 
     def _taken_back(self, points: FloatArray, active: BoolArray) -> FloatArray:
         """Take back one change of every person at a time, the dearest that the model lets us."""
@@ -174,59 +188,30 @@ class _Search:
             trials = points[owner]
             trials[np.arange(len(owner)), column] = own[owner, column]
             yes = self._task.oracle(trials, owner)
-            saved = self._cost(points[owner], owner) - self._cost(trials, owner)
+            saved = self._task.room.cost(points[owner], owner) - self._task.room.cost(trials, owner)
             order = np.flatnonzero(yes)[np.argsort(saved[yes], kind="stable")]
             points[owner[order]] = trials[order]  # the last of a person is the dearest
             active = np.zeros(len(points), dtype=bool)
             active[owner[order]] = True
         return points
 
-    def _small_sets(self, thoroughly: BoolArray) -> tuple[FloatArray, IntArray]:
-        """Return accepted points in which a few columns have other values, the cheapest of several sets of columns."""
-        task, room = self._task, self._task.room
-        found, owners = [np.zeros((0, room.x0.shape[1]))], [np.zeros(0, dtype=np.int64)]
-        size = max(1, _NUMBERS // (4096 * room.x0.shape[1]))
-        for people in np.array_split(np.arange(len(task)), -(-len(task) // size)):
-            sets = []
-            for i in people:
-                small = SmallSets(room.x0[i], room.free[i], self._candidates, room.limits, *_ENDS[bool(thoroughly[i])])
-                sets.append(np.concatenate(list(small.points(self._most))))
-            owner = np.repeat(people, [len(points) for points in sets])
-            some, whose = self._cheapest(np.concatenate(sets), owner)
-            found.append(some)
-            owners.append(whose)
-        return np.concatenate(found), np.concatenate(owners)
-
-    def _cheapest(self, points: FloatArray, owner: IntArray) -> tuple[FloatArray, IntArray]:
-        """Return the cheapest accepted points of a few sets of columns of each owner, as rows that can be told."""
-        points = self._task.snap(points, owner)
-        # Rounding may lead back to the row itself.
-        moved = (points != self._task.x0[owner]).any(axis=1)
-        points, owner = points[moved], owner[moved]
-        yes = self._task.oracle(points, owner)
-        points, owner = points[yes], owner[yes]
-        order = np.lexsort((np.arange(len(owner)), self._cost(points, owner), owner))
-        points, owner = points[order], owner[order]
-        sets = np.column_stack([owner, points != self._task.x0[owner]])
-        first = np.sort(np.unique(sets, axis=0, return_index=True)[1])
-        few = np.arange(len(first)) - np.searchsorted(owner[first], owner[first]) < _FOLLOWED
-        return points[first[few]], owner[first[few]]
-
-    def _strong_columns(self, i: int, x: FloatArray) -> tuple[FloatArray, IntArray]:
-        """Return accepted points in which the columns change that do most.
+    def _strong_columns(self, i: int, x: FloatArray) -> FloatArray:
+        """Return an accepted point in which the columns change that do most, NaN if there is none.
 
         What a column does is told by which part of the way to the accepted point `x` is enough if that column is at the
         end of its range, compared with its own value: for a linear model 1 less the ratio of the two is the part of
         what is needed that the column contributes.
         """
         task, own = self._task, self._task.x0[i]
-        column, value = SmallSets(own, task.free[i], self._candidates, task.limits).ends()
+        person = np.array([i])
+        ends = options_of(task.oracle.take(person), task.room.take(person), self._ladder, np.array([np.inf]), 1)
+        column, value = ends.column, ends.value
         coarse = self._enough(i, x, column, value, 1.0, _COARSE)
         close = np.lexsort((np.arange(len(column)), coarse))[:_CLOSELY]
         column, value = column[close], value[close]
-        ends = self._enough(i, x, column, value, 1.0, _FINE)
+        at_end = self._enough(i, x, column, value, 1.0, _FINE)
         # Without the column the accepted point itself may not be enough.
-        order = np.lexsort((np.arange(len(column)), ends / self._enough(i, x, column, own[column], 2.0, _FINE)))
+        order = np.lexsort((np.arange(len(column)), at_end / self._enough(i, x, column, own[column], 2.0, _FINE)))
         _, first = np.unique(column[order], return_index=True)
         strong = order[np.sort(first)]  # the better end of every column, the strongest first
         size = min(self._most, len(strong))
@@ -235,7 +220,10 @@ class _Search:
         chosen = np.array(list(combinations(strong.tolist(), size)))
         points = np.tile(own, (len(chosen), 1))
         points[np.arange(len(chosen))[:, None], column[chosen]] = value[chosen]
-        return self._cheapest(points, np.full(len(points), i))
+        points = points[task.oracle(points, np.full(len(points), i))]
+        whose = np.zeros(len(points), dtype=np.int64)
+        best: FloatArray = cheapest_of_each(task.oracle.take(person), task.room.take(person), points, whose)[0]
+        return best
 
     def _enough(
         self, i: int, x: FloatArray, column: IntArray, value: FloatArray, farthest: float, halvings: int
@@ -251,14 +239,3 @@ class _Search:
             yes = self._task.oracle(self._task.room.clipped(trial, np.full(len(column), i)), np.full(len(column), i))
             low, high = np.where(yes, low, part), np.where(yes, part, high)
         return high
-
-    def _polished(self, points: FloatArray, owner: IntArray) -> FloatArray:
-        """Make accepted points cheaper in the columns that they change; they are rows that can be told."""
-        task, x0 = self._task, self._task.x0[owner]
-        room = Room(task.limits, x0, points != x0)
-        polished = task.snap(polish(task.oracle.take(owner), room, points), owner)
-        better = (self._cost(polished, owner) < self._cost(points, owner)) & (polished != x0).any(axis=1)
-        return np.where(better[:, None], polished, points)
-
-    def _cost(self, points: FloatArray, owner: IntArray) -> FloatArray:
-        return self._task.limits.cost(points, self._task.x0[owner])

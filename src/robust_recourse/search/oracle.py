@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from robust_recourse._typing import BoolArray, FloatArray, IntArray, Rows
+from robust_recourse._typing import BoolArray, FloatArray, IntArray, Rounding, Rows
 from robust_recourse.search.space import Space
 
 __all__ = ["Criterion", "Oracle", "OutOfTime", "check_time"]
@@ -88,6 +88,10 @@ class Oracle:
     def ahead(self, points: FloatArray, people: IntArray) -> Answers:
         """Ask about points of which some may never be needed; none is counted yet."""
         return self._asked.answers(points, self._people[people])
+
+    def rows(self, points: FloatArray, people: IntArray, rounding: Rounding = "nearest") -> FloatArray:
+        """Return the points of the rows that points stand for."""
+        return self._asked.space.snap(points, self._people[people], rounding)
 
     def verify(self, points: FloatArray, people: IntArray) -> BoolArray:
         """Ask the present model about exactly the rows that points stand for, whatever is remembered."""

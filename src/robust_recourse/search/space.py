@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from robust_recourse._typing import BoolArray, FloatArray, IntArray, Rows
-from robust_recourse.actions.moves import Moves, Rounding
+from robust_recourse._typing import BoolArray, FloatArray, IntArray, Rounding, Rows
+from robust_recourse.actions.moves import Moves
 from robust_recourse.tables import Table
 
 __all__ = ["Space"]

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from robust_recourse._typing import BoolArray, FloatArray, IntArray
-from robust_recourse.actions.moves import Rounding
+from robust_recourse._typing import BoolArray, FloatArray, IntArray, Rounding
 from robust_recourse.math.limits import Limits, Room
 from robust_recourse.result.answer import Answer
 from robust_recourse.result.status import Status
