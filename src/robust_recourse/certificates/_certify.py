@@ -206,7 +206,7 @@ def _collect(
             continue
         wanted.reasons[row] = unlike(point, around)
         if not wanted.reasons[row]:
-            points[row], kept[row], scales[:, row] = point[around.free], around, known
+            points[row], kept[row], scales[:, row] = around.lengths(point), around, known
     return Surroundings(points, kept), scales
 
 

@@ -16,6 +16,7 @@ __all__ = ["LONGEST", "SHORTEST", "Local", "check_sampling", "learn_sampling", "
 SHORTEST, LONGEST = 1e-100, 1e100  # of the lengths that are given, so that their squares and ratios are numbers
 
 _MOST_SAMPLES = 1_000_000  # of one person, so that they fit in memory
+_RADIUS = {True: 0.2, False: 1.0}  # of arrays and of frames, in units of cost
 _RESOLUTION = 0.01  # of the boundary point, in sampling radii
 
 
@@ -24,7 +25,7 @@ class Local(Protocol):
 
     n_neighbors: int
     n_samples: int
-    sampling_radius: float
+    sampling_radius: float | None
     radius_unit: Literal["absolute", "diameter"]
     axes: bool
     limits_: Limits
@@ -39,7 +40,8 @@ def check_sampling(method: Local) -> None:
     check_integer(method.n_neighbors, "n_neighbors", minimum=1)
     check_integer(method.n_samples, "n_samples", minimum=2)
     check_real(method.n_samples, "n_samples", maximum=_MOST_SAMPLES)
-    check_real(method.sampling_radius, "sampling_radius", minimum=0.0, strict=True, maximum=LONGEST)
+    if method.sampling_radius is not None:
+        check_real(method.sampling_radius, "sampling_radius", minimum=0.0, strict=True, maximum=LONGEST)
     check_choice(method.radius_unit, "radius_unit", ("absolute", "diameter"))
     check_flag(method.axes, "axes")
 
@@ -47,7 +49,8 @@ def check_sampling(method: Local) -> None:
 def learn_sampling(method: Local, points: FloatArray) -> None:
     """Learn the range of the training rows, and the sampling radius as a length."""
     method.lowest_, method.highest_ = points.min(axis=0), points.max(axis=0)
-    method.radius_ = float(method.sampling_radius)
+    default = _RADIUS[method.moves_.plain]
+    method.radius_ = default if method.sampling_radius is None else float(method.sampling_radius)
     if method.radius_unit == "diameter":
         mutable = (method.limits_.rises | method.limits_.falls) & method.moves_.numbers
         across = diameter(points[:, mutable]) if mutable.any() else 0.0

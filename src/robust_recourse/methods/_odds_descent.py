@@ -62,9 +62,7 @@ def descend(problem: Problem, solver: Solver, scales_of: Callable[[float], Scale
         found = minimise_odds(part, solver)
         ends.log_odds[part.people] = found.value
         for j, i in enumerate(part.people):
-            path = np.repeat(problem.boundary[i : i + 1], found.stepped[:, j].sum(), axis=0)
-            path[:, part.around.columns[j]] = found.path(j)
-            ends.scales[i], ends.paths[i] = part.scales, path
+            ends.scales[i], ends.paths[i] = part.scales, part.way(found.path(j), j)
             ends.status[i] = Status.OK if found.converged[j] else Status.NOT_CONVERGED
     return ends
 

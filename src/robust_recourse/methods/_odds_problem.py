@@ -15,14 +15,19 @@ from robust_recourse.search import Task
 
 __all__ = ["Part", "Problem"]
 
+_COARSE = 1.0 / 16.0  # of a sampling radius: steps of so much are looked at one by one
 _ROUNDING = 4.0 * float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """People of a problem whose samples have the same dimension and radius, in the columns that each may change."""
+    """People of a problem whose samples have the same dimension and radius, in the columns in which these vary.
+
+    Everything is as the samples are measured; categories stay as they are.
+    """
 
     around: Around
+    centres: FloatArray  # (m, p): boundary points of all people of the problem
     scales: Scales
     start: FloatArray  # (g, d): boundary points
     x0: FloatArray  # (g, d)
@@ -47,14 +52,20 @@ class Part:
         return project(y, *sides)
 
     def gather(self, points: FloatArray) -> FloatArray:
-        """Return points of all people of the problem, as points of these in the columns that they may change."""
-        return np.take_along_axis(points[self.people], self.around.columns, axis=1)
+        """Return points of all people of the problem, of shape (m, ..., p), as those of these are measured."""
+        return self.around.lengths(points[self.people], self.centres)
 
     def embed(self, points: FloatArray, base: FloatArray) -> FloatArray:
-        """Put points of these people back among all columns, where they have the values of `base`."""
+        """Put points of these people back among all columns, where they have the values and categories of `base`."""
         rows = base[self.people]
-        np.put_along_axis(rows, self.around.columns, points, axis=1)
+        known = np.take_along_axis(rows, self.around.columns, axis=1)
+        numbers = np.where(self.around.categories, known, points * self.around.stretch)
+        np.put_along_axis(rows, self.around.columns, numbers, axis=1)
         return rows
+
+    def way(self, path: FloatArray, j: int) -> FloatArray:
+        """Return a path of the j-th of these people in all columns."""
+        return replace(self.take(np.full(len(path), j)), budget=np.zeros(len(path))).embed(path, self.centres)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,12 +100,68 @@ class Problem:
             both = around.take(around.two_classes)
             if not len(both.people):
                 continue
-            sides = (self.boundary, room.x0, *room.box, np.broadcast_to(room.limits.weights, room.x0.shape))
-            start, x0, lower, upper, weights = (
-                np.take_along_axis(side[both.people], both.columns, axis=1) for side in sides
+            sides = (room.x0, *room.box, np.broadcast_to(room.limits.weights, room.x0.shape))
+            x0, lower, upper, weights = (np.take_along_axis(side[both.people], both.columns, axis=1) for side in sides)
+            start, fixed, stretch = (
+                both.lengths(self.boundary[both.people], self.boundary),
+                both.categories,
+                both.stretch,
             )
+            x0, lower, upper = (np.where(fixed, start, side / stretch) for side in (x0, lower, upper))
+            weights = np.where(fixed, 1.0, weights * stretch)
             budget = self.budget[both.people]
-            yield Part(both, scales_of(both.radius), start, x0, lower, upper, weights, budget)
+            yield Part(both, self.boundary, scales_of(both.radius), start, x0, lower, upper, weights, budget)
+
+    def cost(self, rows: FloatArray, people: IntArray) -> FloatArray:
+        """Return what rows of the people cost, less the switches that were made before."""
+        task = self.task
+        if task.before is None:
+            return task.room.cost(rows, people)
+        return task.before.cost(rows, people) - task.before.cost(task.x0[people], people)
+
+    def close(self, rows: FloatArray, radius: FloatArray) -> tuple[FloatArray, IntArray]:
+        """Return the rows next to some, one of each person: a step up or down in a column, or another category.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (m, p)
+            The rows.
+        radius : ndarray of shape (m,)
+            Sampling radii. Steps of less than a fraction of them are not looked at: a descent tells these.
+
+        Returns
+        -------
+        points : ndarray of shape (n, p)
+            Rows within bounds and budgets.
+        owner : ndarray of shape (n,)
+            Whose they are.
+        """
+        task, steps = self.task, self.task.space.steps
+        every = np.arange(len(rows))
+        points, owners = [], []
+        for k in np.flatnonzero((task.free & (steps >= _COARSE * radius[:, None])).any(axis=0)):
+            people = every[task.free[:, k] & (steps[k] >= _COARSE * radius)]
+            for sign in (-1.0, 1.0):
+                moved = rows[people]
+                moved[:, k] += sign * steps[k]
+                points.append(task.room.clipped(moved, people))
+                owners.append(people)
+        before = task.before or task.room
+        for k in np.flatnonzero(task.limits.categories & before.free.any(axis=0)):
+            people = every[before.free[:, k]]
+            codes = np.flatnonzero(task.limits.targets[k]).astype(float)  # type: ignore[arg-type]
+            for own, code in [(before.x0[people, k], None), *((None, code) for code in codes)]:
+                moved = rows[people]
+                moved[:, k] = own if code is None else code
+                able = np.ones(len(people), dtype=bool) if code is None else before.may_switch(int(k), people, code)
+                points.append(moved[able])
+                owners.append(people[able])
+        if not points:
+            return np.zeros((0, rows.shape[1])), np.zeros(0, dtype=np.int64)
+        owner = np.concatenate(owners)
+        found = task.snap(np.concatenate(points), owner)
+        fits = (found != rows[owner]).any(axis=1) & (self.cost(found, owner) <= self.budget[owner])
+        return found[fits], owner[fits]
 
     def settle(self, points: FloatArray, people: IntArray, rounding: Rounding = "nearest") -> FloatArray:
         """Return rows that keep bounds, grids and budget to the last bit."""
@@ -121,15 +188,18 @@ class Problem:
         found: list[Neighbourhood | None] = [None] * len(self)
         for around in self.around:
             for j, i in enumerate(around.people):
+                columns = around.columns[j]
                 found[i] = Neighbourhood(
                     x0=instances[i],
-                    free=task.free[i],
+                    free=np.isin(np.arange(len(instances[i])), columns),
                     centre=self.boundary[i],
                     radius=around.radius,
                     accepted=around.accepted[j],
                     seed=task.seed,
                     growths=around.growths,
-                    bounds=(bounds[0][i, task.free[i]], bounds[1][i, task.free[i]]),
+                    bounds=(bounds[0][i, columns], bounds[1][i, columns]),
+                    metric=around.metrics[j] if around.metrics else None,
+                    nearer=None if around.nearer is None else around.nearer[j],
                 )
         drawn = [known for known in found if known is not None]
         assert len(drawn) == len(self)

@@ -6,17 +6,16 @@ from collections.abc import Callable
 
 import numpy as np
 
-from robust_recourse._typing import BoolArray, FloatArray, Rounding
+from robust_recourse._typing import BoolArray, FloatArray
 from robust_recourse.math.odds import Scales
 from robust_recourse.methods._odds_descent import Ends, Solver, objective_of
 from robust_recourse.methods._odds_problem import Problem
+from robust_recourse.methods._odds_rows import best_rows
 from robust_recourse.result import Answer, Status
 from robust_recourse.sampling.neighbourhood import MOST_GROWTHS
 from robust_recourse.search import Outcome
 
-__all__ = ["OTHERWISE", "REASONS", "SWITCHED", "describe", "verify"]
-
-OTHERWISE: tuple[Rounding, ...] = ("inward", "outward")
+__all__ = ["AT_THE_EDGE", "REASONS", "SWITCHED", "describe", "verify"]
 
 _INCONSISTENT = (
     "The model refuses every point of the search, the boundary point too, which it accepted before: its answers do "
@@ -25,14 +24,16 @@ _INCONSISTENT = (
 REASONS = {
     Status.OK: "The recourse is a local minimum of the worst-case odds within its budget.",
     Status.NOT_CONVERGED: "The descent reached its cap of iterations; the recourse is accepted but may be improved.",
-    Status.FELL_BACK: (
-        "The model refuses the end of the descent; this is the best of its iterates and roundings that it accepts."
-    ),
+    Status.FELL_BACK: ("The model refuses the end of the descent; this is the best of its iterates that it accepts."),
     Status.ONE_CLASS: (
         f"All samples around the boundary point got the same label, even after {MOST_GROWTHS} doublings of the "
         "sampling radius; this is the boundary point. Try another sampling_radius or more samples."
     ),
 }
+AT_THE_EDGE = (
+    "The model accepts the row, but in the worst case its refusal is likelier than not: nothing within the budget has "
+    "a margin. A larger budget, delta_plus, or more columns to change may give one."
+)
 SWITCHED = (
     "With other categories the model accepts the row with its own numbers, and all samples around them, too; no "
     "cheaper switch was found."
@@ -43,26 +44,34 @@ def verify(problem: Problem, ends: Ends, solver: Solver, scales_of: Callable[[fl
     """Ask the model about what will be returned, after the last rounding; go back along the path if it refuses."""
     every = np.arange(len(problem))
     last = np.array([path[-1] for path in ends.paths]).reshape(problem.boundary.shape)
-    x = problem.settle(last, every)
-    valid = problem.task.oracle(x, every)
-    _fall_back(problem, ends, x, valid)
+    if problem.task.space.exact:
+        x = problem.settle(last, every)
+        _fall_back(problem, ends, x, problem.task.oracle(x, every))
+    else:
+        x = best_rows(problem, list(problem.parts(scales_of)), solver, last)
     valid = problem.task.oracle.verify(x, every)
     _judge(problem, ends, solver, scales_of, x)
     outcomes = [
         Outcome(Status.OK, SWITCHED)
         if safe
-        else Outcome(status, REASONS[status])
+        else _outcome(status, log_odds)
         if yes
         else Outcome(Status.INCONSISTENT_MODEL, _INCONSISTENT)
-        for safe, status, yes in zip(problem.safe, ends.status, valid, strict=True)
+        for safe, status, log_odds, yes in zip(problem.safe, ends.status, ends.log_odds, valid, strict=True)
     ]
     return describe(problem, ends, x, valid, outcomes)
+
+
+def _outcome(status: Status, log_odds: float) -> Outcome:
+    """Say how a search ended that found a row which the model accepts."""
+    edge = log_odds > 0.0 and status is not Status.ONE_CLASS
+    return Outcome(Status.AT_THE_EDGE, AT_THE_EDGE) if edge else Outcome(status, REASONS[status])
 
 
 def describe(problem: Problem, ends: Ends, x: FloatArray, found: BoolArray, outcomes: list[Outcome]) -> list[Answer]:
     """Tell what is known about the rows `x`, which the model accepts; people who are not `found` have none."""
     task = problem.task
-    cost, neighbourhoods = task.limits.cost(x, task.x0), problem.neighbourhoods()
+    cost, neighbourhoods = problem.cost(x, np.arange(len(problem))), problem.neighbourhoods()
     n_queries = 1 + task.oracle.n_queries
     return [
         Answer(
@@ -88,19 +97,12 @@ def describe(problem: Problem, ends: Ends, x: FloatArray, found: BoolArray, outc
 
 
 def _fall_back(problem: Problem, ends: Ends, x: FloatArray, valid: BoolArray) -> None:
-    """Replace refused end points by the best iterates that the model accepts, in one batch.
-
-    Where numbers were rounded, the end point rounded otherwise comes before the iterates.
-    """
+    """Replace refused end points by the best iterates that the model accepts, in one batch."""
     refused = np.flatnonzero(~valid)
     if not len(refused):
         return
     which = np.repeat(refused, [len(ends.paths[i]) for i in refused])
     iterates = problem.settle(np.concatenate([ends.paths[i] for i in refused]), which)
-    if not problem.task.space.exact:
-        last = np.array([ends.paths[i][-1] for i in refused])
-        others = [problem.settle(last, refused, rounding) for rounding in OTHERWISE]
-        which, iterates = np.concatenate([which, *[refused] * len(others)]), np.concatenate([iterates, *others])
     accepted = np.flatnonzero(problem.task.oracle(iterates, which))
     # Paths only lead down, so the last accepted iterate is the best.
     x[which[accepted]] = iterates[accepted]

@@ -21,7 +21,8 @@ from robust_recourse.methods._promise import keep_promise
 from robust_recourse.methods.base import RecourseMethod
 from robust_recourse.result import Answer
 from robust_recourse.sampling.boundary import Look, find_boundary
-from robust_recourse.sampling.neighbourhood import Neighbourhood, sample_neighbourhoods
+from robust_recourse.sampling.neighbourhood import Grid, Neighbourhood, sample_neighbourhoods
+from robust_recourse.sampling.segments import nearest_segments
 from robust_recourse.search import Task
 from robust_recourse.search.explain import movable
 from robust_recourse.search.run import make_task, no_candidate
@@ -29,7 +30,9 @@ from robust_recourse.search.space import Space
 
 __all__ = ["PosteriorMethod"]
 
-_SIGMA, _EPSILON = 0.25, 0.1  # defaults, in sampling radii
+_SIGMA, _EPSILON = {True: 0.25, False: 0.35}, {True: 0.1, False: 0.02}  # of arrays and frames, in sampling radii
+_BUDGET, _PART = 0.2, 0.75  # beyond the boundary point, and part of the cost up to the nearest accepted row
+_NEAREST = 8  # candidates among which that is looked for
 _MOST_SIGMAS = 1e6  # of the other lengths
 _NOTHING_AROUND = "No number of this row may change, so that it has no neighbourhood."
 _PEOPLE = 512  # whose neighbourhoods are drawn together
@@ -40,11 +43,11 @@ class PosteriorMethod(RecourseMethod):
     """The common part: everything but where the ambiguity radii come from."""
 
     sigma: float | None
-    delta_plus: float
+    delta_plus: float | None
     target_odds: float | None
     n_neighbors: int
     n_samples: int
-    sampling_radius: float
+    sampling_radius: float | None
     radius_unit: Literal["absolute", "diameter"]
     axes: bool
     solver: Solver
@@ -77,7 +80,8 @@ class PosteriorMethod(RecourseMethod):
         if self.sigma is not None:
             check_real(self.sigma, "sigma", minimum=0.0, strict=True, maximum=LONGEST)
             check_real(self.sigma, "sigma", minimum=SHORTEST)
-        check_real(self.delta_plus, "delta_plus", minimum=0.0, maximum=LONGEST)
+        if self.delta_plus is not None:
+            check_real(self.delta_plus, "delta_plus", minimum=0.0, maximum=LONGEST)
         check_choice(self.solver, "solver", SOLVERS)
         check_sampling(self)
         if self.target_odds is not None:
@@ -97,8 +101,9 @@ class PosteriorMethod(RecourseMethod):
 
     def scales_at(self, radius: float) -> Scales:
         """Return the smoothing and the ambiguity radii that belong to a sampling radius."""
-        sigma = _SIGMA * radius if self.sigma is None else float(self.sigma)
-        epsilons = (_EPSILON * radius if value is None else float(value) for value in self._epsilons())
+        plain = self.moves_.plain
+        sigma = _SIGMA[plain] * radius if self.sigma is None else float(self.sigma)
+        epsilons = (_EPSILON[plain] * radius if value is None else float(value) for value in self._epsilons())
         return Scales(sigma, *epsilons)
 
     def look(self) -> Look:
@@ -114,17 +119,35 @@ class PosteriorMethod(RecourseMethod):
         problem = self._problem(task)
         if self.target_odds is not None:
             return keep_promise(problem, self.solver, self.scales_at, float(self.target_odds))
-        problem = replace(problem, budget=problem.budget + self.delta_plus)
+        problem = replace(problem, budget=problem.budget + self._beyond(task, problem.budget))
         return verify(problem, descend(problem, self.solver, self.scales_at), self.solver, self.scales_at)
 
     def _problem(self, task: Task) -> Problem:
         """Draw the neighbourhoods of the boundary points; the budgets are what these cost."""
         assert task.boundary is not None
+        grid = None if task.space.exact else Grid(task.space.steps, task.before or task.room)
         around = sample_neighbourhoods(
-            task.oracle, task.room, task.boundary, self.radius_, self.n_samples, self.seed_, task.switched
+            task.oracle, task.room, task.boundary, self.radius_, self.n_samples, self.seed_, task.switched, grid
         )
         snapped = task.snap(task.boundary, np.arange(len(task)))
         return Problem(task, tuple(around), task.limits.cost(snapped, task.x0))
+
+    def _beyond(self, task: Task, boundary: FloatArray) -> FloatArray | float:
+        """Return what may be spent beyond boundary points of these costs."""
+        if self.delta_plus is not None:
+            return float(self.delta_plus)
+        if self.moves_.plain:
+            return _BUDGET
+        room, m, n = task.before or task.room, len(task), min(_NEAREST, len(self.candidates_))
+        segments = nearest_segments(room, self.candidates_, 0, n)
+        rows = task.snap(segments.point(np.arange(m * n), segments.cost.ravel()), np.repeat(np.arange(m), n))
+        accepted = task.oracle(rows, np.repeat(np.arange(m), n)).reshape(m, n)
+        cost = room.cost(rows, np.repeat(np.arange(m), n)).reshape(m, n)
+        nearest = np.where(accepted, cost, np.inf).min(axis=1)
+        nearest = np.where(np.isfinite(nearest), nearest, cost.max(axis=1))
+        switched = room.limits.cost(task.x0, room.x0)
+        beyond: FloatArray = np.maximum(_BUDGET, _PART * (nearest - switched - boundary))
+        return beyond
 
     def to_points(self, X: Any, name: str = "X") -> FloatArray:
         """Return rows in the coordinates in which costs and odds are measured: numbers in units, categories as codes.
@@ -159,14 +182,15 @@ class PosteriorMethod(RecourseMethod):
         space = Space.of(self.schema_.read(x0, "x0"), self.moves_)
         if len(space) != len(codes):
             raise ValueError(f"x0 must have one row for each of the {len(codes)} points, got {len(space)}.")
-        free: BoolArray = movable(self.limits_, space) & ~self.limits_.categories
+        every = movable(self.limits_, space)
+        free: BoolArray = every & ~self.limits_.categories
         found: list[Neighbourhood | str] = [_NOTHING_AROUND] * len(space)
         people = np.flatnonzero(free.any(axis=1))
         size = int(np.clip(self.people_at_once(free.shape[1]), 1, _PEOPLE))
         for part in np.array_split(people, -(-len(people) // size) or 1):
             start = np.where(self.limits_.categories, codes[part], space.points[part])
-            task = make_task(self, space.take(part), free[part])
-            task = replace(task, room=Room(self.limits_, start, free[part]))
+            task = make_task(self, space.take(part), every[part])
+            task = replace(task, room=Room(self.limits_, start, free[part]), before=task.room)
             for i, around in zip(part, self._around(task), strict=True):
                 found[i] = around
         return found

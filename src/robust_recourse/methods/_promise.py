@@ -26,7 +26,8 @@ from robust_recourse.methods._odds_descent import (
     some_samples,
 )
 from robust_recourse.methods._odds_problem import Part, Problem
-from robust_recourse.methods._odds_verify import OTHERWISE, REASONS, SWITCHED, describe
+from robust_recourse.methods._odds_rows import ROUNDINGS
+from robust_recourse.methods._odds_verify import REASONS, SWITCHED, describe
 from robust_recourse.result import Answer, Status
 from robust_recourse.result.recourse import odds_of
 from robust_recourse.search import Outcome
@@ -109,7 +110,7 @@ class _Known:
             self._two_classes[around.people] = around.two_classes
 
     def _costs(self, rows: FloatArray, people: IntArray) -> FloatArray:
-        return self._problem.task.room.cost(rows, people)
+        return self._problem.cost(rows, people)
 
     def keep(self, people: IntArray) -> None:
         """Keep the boundary points of people for whom there is nothing else to ask."""
@@ -158,7 +159,7 @@ class _Search:
     def __init__(self, problem: Problem, known: _Known, parts: list[Part], solver: Solver) -> None:
         self._problem, self._known, self._parts, self._solver = problem, known, parts, solver
         self._people = np.sort(np.concatenate([part.people for part in parts]))
-        self._roundings: tuple[Rounding, ...] = ("nearest",) if problem.task.space.exact else ("nearest", *OTHERWISE)
+        self._roundings: tuple[Rounding, ...] = ROUNDINGS[:1] if problem.task.space.exact else ROUNDINGS
         # Ends of the last descents that were not enough, and of those that were; all columns.
         self._below, self._above = problem.boundary.copy(), problem.boundary.copy()
         for part in parts:

@@ -36,11 +36,12 @@ class RobustBayesianRecourse(PosteriorMethod):
     actions : ActionSet, optional
         What may change; everything if None.
     epsilon_0, epsilon_1 : float, optional
-        Ambiguity radii of the refused and of the accepted samples; None for 0.1 sampling radii.
+        Ambiguity radii of the refused and of the accepted samples; None for 0.1 sampling radii, 0.02 for a frame.
     sigma : float, optional
-        Smoothing; None for 0.25 sampling radii.
-    delta_plus : float
-        Budget beyond the cost of the boundary point; not used if odds are promised.
+        Smoothing; None for 0.25 sampling radii, 0.35 for a frame.
+    delta_plus : float, optional
+        Budget beyond the cost of the boundary point; not used if odds are promised. None for 0.2 or, for a frame,
+        three quarters of what the nearest accepted training row costs more than the boundary point, at least 0.2.
     target_odds : float, optional
         Promised odds, at most 1: instead of the least worst-case odds within a budget, find the least cost at which
         the worst-case odds are at most these. Each person then gets the margin that their own neighbourhood needs.
@@ -50,8 +51,9 @@ class RobustBayesianRecourse(PosteriorMethod):
         within the action set, all others are tried before giving up.
     n_samples : int
         Number of samples in a neighbourhood.
-    sampling_radius : float
-        Radius of the neighbourhood.
+    sampling_radius : float, optional
+        Radius of the neighbourhood, None for 0.2 or, for a frame, 1: a standard deviation. There columns that move in
+        steps reach at least two steps, and categories switch.
     radius_unit : {"absolute", "diameter"}
         Whether that is a length, or a multiple of the diameter of the training rows.
     axes : bool
@@ -104,11 +106,11 @@ class RobustBayesianRecourse(PosteriorMethod):
         epsilon_0: float | None = None,
         epsilon_1: float | None = None,
         sigma: float | None = None,
-        delta_plus: float = 0.2,
+        delta_plus: float | None = None,
         target_odds: float | None = None,
         n_neighbors: int = 1000,
         n_samples: int = 200,
-        sampling_radius: float = 0.2,
+        sampling_radius: float | None = None,
         radius_unit: Literal["absolute", "diameter"] = "absolute",
         axes: bool = True,
         solver: Solver = "exact",
@@ -150,11 +152,11 @@ class BayesianRecourse(PosteriorMethod):
         model: Any,
         actions: ActionSet | None = None,
         sigma: float | None = None,
-        delta_plus: float = 0.2,
+        delta_plus: float | None = None,
         target_odds: float | None = None,
         n_neighbors: int = 1000,
         n_samples: int = 200,
-        sampling_radius: float = 0.2,
+        sampling_radius: float | None = None,
         radius_unit: Literal["absolute", "diameter"] = "absolute",
         axes: bool = True,
         solver: Solver = "exact",

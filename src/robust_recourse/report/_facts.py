@@ -43,7 +43,7 @@ def landscape(recourse: Recourse, plane: Plane, window: Window) -> Landscape:
 def log_odds(recourse: Recourse, points: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the nominal and the worst-case log odds at points with all columns, of shape (..., p)."""
     (_, around), scales = trace_of(recourse), _scales(recourse)
-    rows = points.reshape(-1, points.shape[-1])[:, around.free]
+    rows = around.lengths(points.reshape(-1, points.shape[-1]))
     samples = np.broadcast_to(around.free_samples, (len(rows), len(around.accepted), rows.shape[1]))
     accepted = np.broadcast_to(around.accepted, samples.shape[:2])
     nominal, worst = (

@@ -12,6 +12,7 @@ class Status(StrEnum):
 
     OK = "ok"
     ALREADY_FAVOURABLE = "already favourable"
+    AT_THE_EDGE = "at the edge"
     FELL_BACK = "fell back to an accepted iterate"
     NOT_CONVERGED = "not converged"
     ONE_CLASS = "one-class neighbourhood"
@@ -21,6 +22,6 @@ class Status(StrEnum):
     INCONSISTENT_MODEL = "inconsistent model"
     REFUSED = "refused by the model"
     NOT_FOUND = "no accepted point found"
-    TOO_MANY_CHANGES = "more changes needed than allowed"
+    TOO_MANY_CHANGES = "none found with so few changes"
     TIME_LIMIT = "out of time"
     OUT_OF_REACH = "promised odds out of reach"

@@ -66,4 +66,4 @@ class Trace:
         around = self.neighbourhood
         assert around is not None
         assert self.scales is not None
-        return recover(point[around.free], around.free_samples, around.accepted, *self.scales)
+        return recover(around.lengths(point), around.free_samples, around.accepted, *self.scales)

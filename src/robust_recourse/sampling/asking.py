@@ -37,6 +37,10 @@ class Ask(Protocol):
         """Return the points of the rows that points stand for, or of the next ones towards or away from the person."""
         ...
 
+    def keeps_rules(self, points: FloatArray, people: IntArray, /) -> BoolArray:
+        """Return which points stand for rows that keep the rules; the model is not asked."""
+        ...
+
     def take(self, people: IntArray, /) -> Ask:
         """Ask about some of the people, numbered anew."""
         ...

@@ -1,9 +1,20 @@
-"""Labelled samples around the boundary points."""
+r"""Labelled samples around the boundary points.
+
+The samples of an array are uniform in a ball. Those of a table live where rows can live. A column that moves in steps
+is measured in lengths of which two steps are a sampling radius, if two steps are more than that,
+
+.. math:: z_k = x_k / s_k, \qquad s_k = \max(1,\, 2\,\text{step}_k / r),
+
+and a category counts 0 where it is that of the boundary point and one step, :math:`r / 2`, where it is another. The
+ball, the smoothing and the Wasserstein balls of the paper are balls in :math:`z`: its theorems hold for that norm.
+Samples are drawn there, rounded to whole steps and switches, and drawn nearer where they break a rule.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,10 +23,66 @@ from robust_recourse.math.limits import Room
 from robust_recourse.sampling.asking import Ask
 from robust_recourse.sampling.ball import row_generator, unit_ball
 
-__all__ = ["Around", "Neighbourhood", "same_width", "sample_neighbourhoods"]
+__all__ = ["Around", "Grid", "Metric", "Neighbourhood", "same_width", "sample_neighbourhoods"]
 
 MOST_GROWTHS = 5
 """How often the radius is doubled when a neighbourhood holds one class only."""
+
+_STEPS = 2.0  # within a sampling radius
+_NEARER = 3  # halvings of a sample that breaks a rule, before it is the boundary point itself
+
+
+class Grid(NamedTuple):
+    """Where the rows of a table can be."""
+
+    steps: FloatArray  # (p,): of the numbers, in units of cost; 0 if they may be anything
+    room: Room  # the people with their own categories, and what they may change, categories too
+
+
+@dataclass(frozen=True, eq=False)
+class Metric:
+    """How the columns that vary in a neighbourhood are measured, and which values they have.
+
+    Attributes
+    ----------
+    stretch : ndarray of shape (d,)
+        What one unit of length is in units of cost, for numbers.
+    steps : ndarray of shape (d,)
+        Steps of the numbers in units of cost, 0 for none.
+    codes : tuple of ndarray or None
+        For categories: the codes of samples that have another one than the centre; None for numbers.
+    switch : float
+        Length of a switch.
+    """
+
+    stretch: FloatArray
+    steps: FloatArray
+    codes: tuple[FloatArray | None, ...]
+    switch: float
+
+    @property
+    def categories(self) -> BoolArray:
+        """Which columns hold categories."""
+        return np.array([codes is not None for codes in self.codes], dtype=bool)
+
+    def lengths(self, points: FloatArray, centre: FloatArray) -> FloatArray:
+        """Return points in the columns that vary as they are measured."""
+        return np.where(self.categories, self.switch * (points != centre), points / self.stretch)
+
+    def rows(
+        self, drawn: FloatArray, centre: FloatArray, bounds: tuple[FloatArray, FloatArray], chance: FloatArray
+    ) -> FloatArray:
+        """Turn lengths from the centre into values, of shape (n, d): whole steps and switches, within bounds."""
+        away = drawn * self.stretch
+        on_grid = self.steps > 0.0
+        away[:, on_grid] = np.round(away[:, on_grid] / self.steps[on_grid]) * self.steps[on_grid]
+        points = np.clip(centre + away, *bounds)
+        for number, k in enumerate(np.flatnonzero(self.categories)):
+            codes = self.codes[k]
+            switched = np.abs(drawn[:, k]) > 0.5 * self.switch
+            assert codes is not None
+            points[:, k] = np.where(switched, codes[(chance[:, number] * len(codes)).astype(np.int64)], centre[k])
+        return points
 
 
 @dataclass(frozen=True)
@@ -27,7 +94,7 @@ class Neighbourhood:
     x0 : ndarray of shape (p,)
         The instance, with 0 for codes of categories: what the samples are drawn from.
     free : ndarray of bool, shape (p,)
-        The columns that may change: the samples vary in these only.
+        The columns in which the samples vary.
     centre : ndarray of shape (p,)
         The boundary point.
     radius : float
@@ -39,7 +106,11 @@ class Neighbourhood:
     growths : int
         How often the radius was doubled; every time the samples were drawn anew.
     bounds : tuple of ndarray or None
-        Bounds of the columns that may change, which no sample leaves.
+        Bounds of the columns that vary, which no sample leaves.
+    metric : Metric or None
+        How the columns are measured; as they are if None.
+    nearer : ndarray of shape (n,) or None
+        The part of its way from the centre that each sample was left, because of rules.
     """
 
     x0: FloatArray
@@ -50,40 +121,62 @@ class Neighbourhood:
     seed: int
     growths: int = 0
     bounds: tuple[FloatArray, FloatArray] | None = None
+    metric: Metric | None = None
+    nearer: FloatArray | None = None
 
     @property
     def free_samples(self) -> FloatArray:
-        """The samples in the columns that may change, drawn again."""
-        unit = unit_ball([row_generator(self.x0, self.seed, self.growths)], len(self.accepted), int(self.free.sum()))
-        points: FloatArray = unit[0] * self.radius + self.centre[self.free]
-        return points if self.bounds is None else np.clip(points, *self.bounds)
+        """The samples in the columns that vary, as they are measured; drawn again."""
+        points = self._drawn()
+        return points if self.metric is None else self.metric.lengths(points, self.centre[self.free])
+
+    def lengths(self, points: FloatArray) -> FloatArray:
+        """Return points with all columns, of shape (..., p), as they are measured: in the columns that vary."""
+        free = points[..., self.free]
+        return free if self.metric is None else self.metric.lengths(free, self.centre[self.free])
 
     @property
     def samples(self) -> FloatArray:
         """The samples in all columns, of shape (n, p)."""
         full = np.tile(self.centre, (len(self.accepted), 1))
-        full[:, self.free] = self.free_samples
+        full[:, self.free] = self._drawn()
         return full
+
+    def _drawn(self) -> FloatArray:
+        rng, n, d = row_generator(self.x0, self.seed, self.growths), len(self.accepted), int(self.free.sum())
+        unit, centre = unit_ball([rng], n, d)[0], self.centre[self.free]
+        if self.metric is None:
+            points: FloatArray = unit * self.radius + centre
+            return points if self.bounds is None else np.clip(points, *self.bounds)
+        assert self.bounds is not None
+        drawn = unit * self.radius
+        if self.nearer is not None:
+            drawn *= self.nearer[:, None]
+        return self.metric.rows(drawn, centre, self.bounds, rng.random((n, d)))
 
 
 @dataclass(frozen=True, eq=False)
 class Around:
-    """The samples of people who may change the same number of columns, within the same radius.
+    """The samples of people whose neighbourhoods vary in the same number of columns, within the same radius.
 
     Attributes
     ----------
     people : ndarray of int, shape (g,)
         Who they are.
     columns : ndarray of int, shape (g, d)
-        The columns that each may change.
+        The columns in which the samples of each vary.
     samples : ndarray of shape (g, n, d)
-        The samples in these columns.
+        The samples in these columns, as they are measured.
     accepted : ndarray of bool, shape (g, n)
         Their labels.
     radius : float
         The sampling radius in the end.
     growths : int
         How often it was doubled.
+    metrics : tuple of Metric
+        How the columns of each are measured; empty if they are as they are.
+    nearer : ndarray of shape (g, n) or None
+        The parts of their ways that samples were left, because of rules.
     """
 
     people: IntArray
@@ -92,16 +185,41 @@ class Around:
     accepted: BoolArray
     radius: float
     growths: int
+    metrics: tuple[Metric, ...] = ()
+    nearer: FloatArray | None = None
 
     @property
     def two_classes(self) -> BoolArray:
         """Which neighbourhoods hold both classes."""
         return np.asarray(self.accepted.any(axis=1) & ~self.accepted.all(axis=1))
 
+    @property
+    def stretch(self) -> FloatArray | float:
+        """What one unit of length is in units of cost, of shape (g, d) or 1 for all."""
+        return np.array([metric.stretch for metric in self.metrics]) if self.metrics else 1.0
+
+    @property
+    def categories(self) -> BoolArray:
+        """Which columns hold categories, of shape (g, d)."""
+        if not self.metrics:
+            return np.zeros(self.columns.shape, dtype=bool)
+        return np.array([metric.categories for metric in self.metrics])
+
+    def lengths(self, points: FloatArray, centres: FloatArray) -> FloatArray:
+        """Return points of these people, of shape (g, ..., p), as they are measured; `centres` are all of the task."""
+        columns = self.columns.reshape(len(self.columns), *[1] * (points.ndim - 2), -1)
+        free = np.take_along_axis(points, np.broadcast_to(columns, (*points.shape[:-1], columns.shape[-1])), axis=-1)
+        if not self.metrics:
+            return free
+        own = np.take_along_axis(centres[self.people], self.columns, axis=1)
+        return np.stack([one.lengths(at, centre) for one, at, centre in zip(self.metrics, free, own, strict=True)])
+
     def take(self, which: IntArray | BoolArray) -> Around:
         """Keep some of the people."""
         arrays = {name: getattr(self, name)[which] for name in ("people", "columns", "samples", "accepted")}
-        return replace(self, **arrays)
+        index = np.arange(len(self.people))[which]
+        metrics = tuple(self.metrics[i] for i in index) if self.metrics else ()
+        return replace(self, **arrays, metrics=metrics, nearer=None if self.nearer is None else self.nearer[which])
 
 
 def same_width(free: BoolArray) -> Iterator[tuple[IntArray, IntArray]]:
@@ -120,6 +238,7 @@ def sample_neighbourhoods(
     n_samples: int,
     seed: int,
     once: BoolArray | None = None,
+    grid: Grid | None = None,
 ) -> list[Around]:
     """Draw and label the neighbourhoods; where all labels are equal draw anew with twice the radius, a few times.
 
@@ -140,25 +259,23 @@ def sample_neighbourhoods(
         Seed of the method.
     once : ndarray of bool, shape (m,), optional
         People whose samples are drawn once, whatever their labels.
+    grid : Grid, optional
+        Where the rows of a table can be; an array has none.
     """
-    instances, bounds = room.limits.without_codes(room.x0), room.limits.reach(room.x0)
+    free = room.free if grid is None else room.free | (grid.room.free & room.limits.categories)
     found: list[Around] = []
-    drawn = list(same_width(room.free))
+    drawn = list(same_width(free))
     for growth in range(MOST_GROWTHS + 1):
         length = radius * 2.0**growth
-        clouds = []
-        for people, columns in drawn:
-            rngs = [row_generator(row, seed, growth) for row in instances[people]]
-            sides = (side[people] for side in (centres, *bounds))
-            centre, low, high = (np.take_along_axis(side, columns, axis=1)[:, None, :] for side in sides)
-            clouds.append(_cloud(rngs, n_samples, length, centre, (low, high)))
-        points = [_embedded(cloud, centres[own], columns) for cloud, (own, columns) in zip(clouds, drawn, strict=True)]
+        clouds = [_Cloud(ask, room, centres, grid, people, columns, seed, growth) for people, columns in drawn]
+        points = [cloud.draw(length, n_samples) for cloud in clouds]
         labels = ask(np.concatenate(points), np.repeat(np.concatenate([people for people, _ in drawn]), n_samples))
         cuts = np.cumsum([len(people) for people, _ in drawn])[:-1]
-        own_labels = np.split(labels.reshape(-1, n_samples), cuts)
         again = []
-        for cloud, (people, columns), accepted in zip(clouds, drawn, own_labels, strict=True):
-            around = Around(people, columns, cloud, accepted, length, growth)
+        for cloud, (people, columns), accepted in zip(
+            clouds, drawn, np.split(labels.reshape(-1, n_samples), cuts), strict=True
+        ):
+            around = cloud.labelled(accepted, length)
             grows = ~around.two_classes & (growth < MOST_GROWTHS)
             if once is not None:
                 grows &= ~once[people]
@@ -172,27 +289,96 @@ def sample_neighbourhoods(
     return found
 
 
-def _cloud(
-    rngs: list[np.random.Generator],
-    n_samples: int,
-    radius: float,
-    centre: FloatArray,
-    bounds: tuple[FloatArray, FloatArray],
-) -> FloatArray:
-    """Draw samples around centres within bounds, all of shape (g, 1, d)."""
-    cloud = unit_ball(rngs, n_samples, centre.shape[2])
-    cloud *= radius
-    cloud += centre
-    if any(np.isfinite(side).any() for side in bounds):
-        np.clip(cloud, *bounds, out=cloud)
-    return cloud
+class _Cloud:
+    """The samples of people whose neighbourhoods vary in the same number of columns, before they are labelled."""
+
+    def __init__(
+        self,
+        ask: Ask,
+        room: Room,
+        centres: FloatArray,
+        grid: Grid | None,
+        people: IntArray,
+        columns: IntArray,
+        seed: int,
+        growth: int,
+    ) -> None:
+        self._ask, self._people, self._columns, self._growth = ask, people, columns, growth
+        self._centres, self._grid = centres[people], grid
+        self._rngs = [row_generator(row, seed, growth) for row in room.limits.without_codes(room.x0[people])]
+        sides = (self._centres, *(side[people] for side in room.limits.reach(room.x0)))
+        self._centre, *bounds = (np.take_along_axis(side, columns, axis=1) for side in sides)
+        self._bounds = bounds[0], bounds[1]
+        self._metrics: tuple[Metric, ...] = ()
+        self._nearer: FloatArray | None = None
+
+    def draw(self, radius: float, n: int) -> FloatArray:
+        """Draw samples; return them in all columns, one below the other."""
+        unit = unit_ball(self._rngs, n, self._columns.shape[1])
+        unit *= radius
+        if self._grid is None:
+            unit += self._centre[:, None, :]
+            low, high = self._bounds
+            if np.isfinite(low).any() or np.isfinite(high).any():
+                np.clip(unit, low[:, None, :], high[:, None, :], out=unit)
+            self._samples = unit
+            return self._embedded(unit)
+        self._metrics = tuple(_metric(self._grid, *each, radius) for each in zip(*self._places(), strict=True))
+        chance = [rng.random((n, self._columns.shape[1])) for rng in self._rngs]
+        points = self._rows(unit, chance)
+        self._keep_rules(unit, chance, points)
+        lengths = zip(self._metrics, points, self._centre, strict=True)
+        self._samples = np.stack([metric.lengths(some, centre) for metric, some, centre in lengths])
+        return self._embedded(points)
+
+    def labelled(self, accepted: BoolArray, radius: float) -> Around:
+        """Return the samples with their labels."""
+        return Around(
+            self._people, self._columns, self._samples, accepted, radius, self._growth, self._metrics, self._nearer
+        )
+
+    def _places(self) -> tuple[IntArray, IntArray, FloatArray]:
+        return self._people, self._columns, self._centre
+
+    def _rows(self, drawn: FloatArray, chance: list[FloatArray]) -> FloatArray:
+        each = zip(self._metrics, drawn, self._centre, *self._bounds, chance, strict=True)
+        return np.stack([metric.rows(some, at, (low, high), by) for metric, some, at, low, high, by in each])
+
+    def _keep_rules(self, drawn: FloatArray, chance: list[FloatArray], points: FloatArray) -> None:
+        """Draw samples nearer that break a rule, in place."""
+        g, n, _ = drawn.shape
+        owner = np.repeat(self._people, n)
+        for halving in range(_NEARER + 1):
+            broken = ~self._ask.keeps_rules(self._embedded(points), owner).reshape(g, n)
+            if not broken.any():
+                return
+            if self._nearer is None:
+                self._nearer = np.ones((g, n))
+            self._nearer[broken] = 0.5 ** (halving + 1) if halving < _NEARER else 0.0
+            points[...] = self._rows(drawn * self._nearer[:, :, None], chance)
+
+    def _embedded(self, cloud: FloatArray) -> FloatArray:
+        """Put samples back among all columns, one below the other."""
+        g, n, d = cloud.shape
+        if d == self._centres.shape[1]:
+            return cloud.reshape(-1, d)
+        points = np.repeat(self._centres, n, axis=0)
+        np.put_along_axis(points, np.repeat(self._columns, n, axis=0), cloud.reshape(g * n, d), axis=1)
+        return points
 
 
-def _embedded(cloud: FloatArray, centres: FloatArray, columns: IntArray) -> FloatArray:
-    """Put samples back among all columns, one below the other."""
-    g, n, d = cloud.shape
-    if d == centres.shape[1]:
-        return cloud.reshape(-1, d)
-    points = np.repeat(centres, n, axis=0)
-    np.put_along_axis(points, np.repeat(columns, n, axis=0), cloud.reshape(g * n, d), axis=1)
-    return points
+def _metric(grid: Grid, person: int, columns: IntArray, centre: FloatArray, radius: float) -> Metric:
+    """Say how the columns of a person are measured."""
+    limits = grid.room.limits
+    codes: list[FloatArray | None] = []
+    for k, at in zip(columns.tolist(), centre, strict=True):
+        target = limits.targets[k]
+        if target is None:
+            codes.append(None)
+            continue
+        known = np.flatnonzero(target).astype(float)
+        known = known[grid.room.may_switch(k, np.full(len(known), person), known)]
+        known = np.unique(np.append(known, grid.room.x0[person, k]))
+        codes.append(known[known != at])
+    steps = grid.steps[columns]
+    return Metric(np.maximum(1.0, _STEPS * steps / radius), steps, tuple(codes), radius / _STEPS)

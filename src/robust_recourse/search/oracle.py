@@ -93,6 +93,13 @@ class Oracle:
         """Return the points of the rows that points stand for."""
         return self._asked.space.snap(points, self._people[people], rounding)
 
+    def keeps_rules(self, points: FloatArray, people: IntArray) -> BoolArray:
+        """Return which points stand for rows that keep the rules; the model is not asked."""
+        space, everybody = self._asked.space, self._people[people]
+        if not space.moves.rules:
+            return np.ones(len(points), dtype=bool)
+        return space.keeps_rules(space.legal(points, everybody), everybody)
+
     def verify(self, points: FloatArray, people: IntArray) -> BoolArray:
         """Ask the present model about exactly the rows that points stand for, whatever is remembered."""
         return self._asked.verify(points, self._people[people])

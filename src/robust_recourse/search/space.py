@@ -51,6 +51,11 @@ class Space:
         return np.where(fixed, 0.0, self.table.values / self.moves.units)
 
     @property
+    def steps(self) -> FloatArray:
+        """Steps of the numbers in units of cost, of shape (p,); 0 if they may be anything."""
+        return np.array([column.step for column in self.moves.columns]) / self.moves.units
+
+    @property
     def exact(self) -> bool:
         """Whether every point is a row, so that nothing is rounded: the table is an array."""
         return self.table.asked is None

@@ -30,7 +30,8 @@ def switch(task: Task, boundary: FloatArray) -> Task:
     snapped = task.snap(boundary, np.arange(len(task)))
     switched: BoolArray = ((snapped == task.x0) | ~numbers).all(axis=1)
     room = Room(task.limits, start, task.free & numbers)
-    return replace(task, room=room, boundary=np.where(numbers, boundary, start), switched=switched)
+    boundary = np.where(numbers, boundary, start)
+    return replace(task, room=room, boundary=boundary, switched=switched, before=task.room)
 
 
 def solve_switched(method: Method, task: Task) -> list[Answer]:

@@ -39,6 +39,8 @@ class Task:
         Their boundary points; None if the method does not look for any.
     switched : ndarray of bool, shape (m,)
         Who is accepted with other categories and the own numbers.
+    before : Room or None
+        The people before their categories were switched, and what they could change then; None if nothing was switched.
     known : ndarray of shape (m, p) or None
         Points that are known to be accepted: boundary points cost no more.
     """
@@ -50,6 +52,7 @@ class Task:
     boundary: FloatArray | None = None
     switched: BoolArray | None = None
     known: FloatArray | None = None
+    before: Room | None = None
 
     def __len__(self) -> int:
         return len(self.space)
@@ -80,6 +83,7 @@ class Task:
             boundary=None if self.boundary is None else self.boundary[index],
             switched=None if self.switched is None else self.switched[index],
             known=None if self.known is None else self.known[index],
+            before=None if self.before is None else self.before.take(index),
         )
 
     def snap(self, points: FloatArray, people: IntArray, rounding: Rounding = "nearest") -> FloatArray:

@@ -23,7 +23,7 @@ class Tunable(Protocol):
         What it decides.
     random_state : int, Generator, RandomState or None
         Seed.
-    sampling_radius : float
+    sampling_radius : float or None
         Radius of a neighbourhood, as it was given.
     radius_ : float
         The same as a length, after `fit`.
@@ -33,7 +33,7 @@ class Tunable(Protocol):
     favourable: Any
     threshold: float | None
     random_state: Any
-    sampling_radius: float
+    sampling_radius: float | None
     radius_: float
 
     def fit(self, X: Any) -> Self:

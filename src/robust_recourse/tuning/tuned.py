@@ -197,7 +197,9 @@ class TunedRecourse(BaseEstimator):  # type: ignore[misc]
         scenarios = check_scenarios(self.scenarios)
         method = clone(self.method).set_params(random_state=seed, n_jobs=None)
         given = method.get_params(deep=False)
-        lengths = Lengths(float(method.sampling_radius), clone(method).fit(X).radius_, "epsilon_0" in given)
+        radius = clone(method).fit(X).radius_
+        start = radius if method.sampling_radius is None else float(method.sampling_radius)
+        lengths = Lengths(start, radius, "epsilon_0" in given)
         refused = read_refused(method, X, people)
         folder = None if self.folder is None else Path(self.folder)
         known = "" if folder is None else facts(method, X, y, refused, recipe, scenarios, self.n_models, seed)
