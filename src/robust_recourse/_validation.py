@@ -26,7 +26,7 @@ def check_real(
     try:
         number = float(value)
     except OverflowError as error:
-        raise ValueError(f"{name} must be finite, got {_briefly(value)}, more than a float can hold.") from error
+        raise ValueError(f"{name} must be finite, got {briefly(value)}, more than a float can hold.") from error
     if not math.isfinite(number):
         raise ValueError(f"{name} must be finite, got {number}.")
     if number < minimum or (strict and number == minimum):
@@ -50,13 +50,13 @@ def check_integer(value: int, name: str, *, minimum: int) -> int:
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
         raise TypeError(f"{name} must be an integer, got {value!r}.")
     if value < minimum:
-        raise ValueError(f"{name} must be at least {minimum}, got {_briefly(value)}.")
+        raise ValueError(f"{name} must be at least {minimum}, got {briefly(value)}.")
     if value >= 2**63:
-        raise ValueError(f"{name} must be below 2**63, got {_briefly(value)}.")
+        raise ValueError(f"{name} must be below 2**63, got {briefly(value)}.")
     return int(value)
 
 
-def _briefly(value: object) -> str:
+def briefly(value: object) -> str:
     """Show a value in a message; an integer may have more digits than anybody reads, or Python writes."""
     if isinstance(value, numbers.Rational) and abs(value) >= 10**_MANY_DIGITS:
         return f"{'-' if value < 0 else ''}1e{int(math.log10(abs(math.trunc(value))))} or so"

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from robust_recourse import NearestAccepted
 from robust_recourse.actions import ActionSet, Violation
 
 LEVELS = ["none", "school", "college"]
@@ -398,3 +399,67 @@ def test_the_multiple_beyond_the_largest_number_of_a_type_is_none():
     assert [wrong.rule for wrong in actions.check(X.iloc[:1], X.iloc[1:2].set_axis([0]))] == ["step"]
     moves = actions.resolve(actions.schema_for(X).typed(X))
     assert moves.settle(np.array([[65504.0]]), np.array([[0.0]])).tolist() == [[float(np.float16(65000))]]
+
+
+PRECISIONS = ["float16", "float32", "float64", "Float32", "Float64"]
+PRECISIONS += ["halffloat[pyarrow]", "float[pyarrow]", "double[pyarrow]"]
+
+
+def typed(numbers, dtype):
+    """A column of some type; numbers that a half does not hold are rounded first."""
+    short = {"float16": "float16", "halffloat[pyarrow]": "float16", "float32": "float32", "Float32": "float32"}
+    return pd.Series(np.asarray(numbers).astype(short.get(dtype, "float64"))).astype(dtype)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    trained=st.sampled_from(PRECISIONS),
+    dtype=st.sampled_from(PRECISIONS),
+    step=st.sampled_from([None, 0.001, 0.01, 0.05, 0.1, 0.3, 1.0, 7.0]),
+    scale=st.sampled_from([0.01, 1.0, 50.0, 3000.0]),
+    digits=st.sampled_from([1, 2, 16]),
+    bounds=st.none() | st.tuples(st.none() | st.floats(-3.0, -1.0), st.none() | st.floats(1.0, 3.0)),
+    seed=st.integers(0, 1000),
+)
+def test_whatever_is_explained_is_found_right_in_any_precision(trained, dtype, step, scale, digits, bounds, seed):
+    rng = np.random.default_rng(seed)
+    numbers = np.round(rng.normal(0.0, scale, 50), digits)
+    X_train = pd.DataFrame({"a": typed(numbers[:40], trained), "b": rng.normal(size=40)})
+    X = pd.DataFrame({"a": typed(numbers[40:], dtype), "b": rng.normal(size=10)})
+    words = {} if step is None else {"step": {"a": step * max(scale, 1.0)}}
+    if bounds is not None:
+        words["bounds"] = {"a": tuple(None if end is None else end * 10.0 * scale for end in bounds)}
+
+    def accepts(table):
+        return table["a"].to_numpy(dtype=float) / scale + table["b"].to_numpy() > 0.5
+
+    actions = ActionSet(X_train, **words)
+    found = NearestAccepted(accepts, actions).fit(X_train).explain(X)
+    assert actions.check(X, found.x) == []
+    # Without training rows the check knows the type of the table alone.
+    if trained == dtype:
+        assert ActionSet(**words).check(X, found.x) == []
+
+
+def test_a_short_type_of_the_training_rows_counts_and_nothing_close_to_it():
+    X = pd.DataFrame({"a": np.arange(40, dtype="float32") / 7})
+    actions = ActionSet(X, step={"a": 0.1})
+    before, told = pd.DataFrame({"a": [0.25]}), float(np.float32(0.7))
+    assert actions.check(before, pd.DataFrame({"a": [0.7]})) == []
+    assert actions.check(before, pd.DataFrame({"a": [told]})) == []
+    assert broken(actions, before, pd.DataFrame({"a": [np.nextafter(told, 1.0)]})) == [(0, "a", "step")]
+    assert broken(ActionSet(step={"a": 0.1}), before, pd.DataFrame({"a": [told]})) == [(0, "a", "step")]
+
+
+HUGE = 10**400
+
+
+def test_whole_numbers_that_no_float_holds_are_named():
+    before = pd.DataFrame({"a": [1, 2], "b": [3, 3]}, dtype=object)
+    after = before.assign(a=pd.Series([HUGE, 2], dtype=object))
+    actions = ActionSet(step={"a": 1}, rules=["a <= b"])
+    [found] = actions.check(before, after)
+    assert (found.row, found.column, found.rule) == (0, "a", "type")
+    assert str(found) == "Row 0: a changed from 1 to 1e400 or so, which is no number that a float can hold."
+    [found] = ActionSet(immutable=["a"]).check(after, before)
+    assert str(found) == "Row 0: a changed from 1e400 or so to 1, but it never may."

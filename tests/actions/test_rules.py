@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robust_recourse.actions import Rule
+from robust_recourse.actions import ActionSet, Rule
+from robust_recourse.actions.rules import quoted
 
 RELATIONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 NUMBERS = st.sampled_from(["2", "0.1", "3.7", "1e-3", "250", ".5", "1_000"])
@@ -101,7 +102,9 @@ def test_names_are_those_of_pandas():
         ("a / (1 - 1) <= 1", "divides by 0"),
         ("a ** 2 <= 1", "may only add, subtract"),
         ("abs(a) <= 1", "may only add, subtract"),
-        ("a <= 'b'", "may only add, subtract"),
+        ("a <= 'b'", "names go between backticks, not quotes: write b"),
+        ('a <= "credit-\\d" + 1', r"not quotes: write `credit-\\d`"),
+        ("a <= ''", "may only add, subtract"),
         ("a <= True", "may only add, subtract"),
         ("__import__('os') <= a", "may only add, subtract"),
         ("a.b <= 1", "a name with a dot goes between backticks"),
@@ -113,7 +116,9 @@ def test_names_are_those_of_pandas():
         ("a = b", "is no inequality"),
         ("a + b", "is no inequality"),
         ("", "is no inequality"),
-        ("credit amount <= 1", "go between backticks"),
+        ("credit amount <= 1", "If 'credit amount' is a column, write `credit amount`"),
+        ("2 * `my own` + credit amount 2 <= 1", "If 'credit amount 2' is a column, write `credit amount 2`"),
+        ("a% <= 1", "no plain words go between backticks, as in '`credit limit` >= 500'"),
         ("2a <= b", "is no inequality"),
         ("a <= 0x10", "is no inequality"),
         (" + ".join(["a"] * 1000) + " <= 1", r"a \+ a \+ \.\.\.': it is too long: a rule may have 200 signs"),
@@ -132,6 +137,12 @@ def test_what_is_no_linear_inequality_is_refused(text, match):
     with pytest.raises(ValueError, match=match) as error:
         Rule(text)
     assert "actions.rules" in str(error.value)
+
+
+@settings(deadline=None, max_examples=80)
+@given(st.text(min_size=1, max_size=8) | st.sampled_from(["class", "a-b", "a b", "`", "2nd", "a.b", "größe", "1e3"]))
+def test_a_name_that_is_quoted_is_read_as_it_is(name):
+    assert Rule(f"{quoted(name)} <= 1").columns == (name,)
 
 
 def test_a_rule_is_a_text():
@@ -156,3 +167,21 @@ def test_a_long_rule_is_judged_however_deep_in_a_program():
         return deep(level - 1) if level else rule.holds({"a": [1.0, 1.1]}).tolist()
 
     assert deep(500) == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("columns", "text", "match"),
+    [
+        (["a", "credit-limit"], "a <= credit-limit", "'credit-limit' is written `credit-limit`"),
+        (["a", "credit limit"], "a <= credit - limit", r"The columns are 'a', 'credit limit'\.$"),
+        (["a", "x-y", "credit-limit"], "credit-limit >= a", "'credit-limit' is written `credit-limit`"),
+        (["a", "`b`"], "a <= `b`", "'`b`' is written ```b```"),
+        (["a", 5], "a <= `5`", "Only those whose names are texts can be in a rule: rename the others"),
+        ([0, 1], "x0 <= x1", "Only those whose names are texts can be in a rule"),
+        (["a", "b"], "a <= c", r"The columns are 'a', 'b'\.$"),
+    ],
+)
+def test_a_column_that_is_not_found_is_told_how_to_write(columns, text, match):
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(20, len(columns)))).set_axis(columns, axis=1)
+    with pytest.raises(ValueError, match=match):
+        ActionSet(frame, rules=[text])

@@ -44,3 +44,33 @@ def test_columns_that_are_constant_but_for_rounding_have_no_slope(size):
     np.testing.assert_array_equal(w[:, :2], 0.0)
     np.testing.assert_allclose(w[:, 2], 2.0, rtol=1e-6)
     np.testing.assert_allclose(b, 1.0, rtol=1e-6)
+
+
+@pytest.mark.parametrize("size", [1.0, 1e10, 1e73, 1e99])
+def test_columns_that_are_the_same_share_their_slope(size):
+    rng = np.random.default_rng(0)
+    X = size * rng.standard_normal((3, 40, 3))
+    X[..., 1] = X[..., 0]
+    w, b = ridge(X, (2.0 * X[..., 0] - X[..., 2]) / size + 1.0, alpha=1e-6)
+    np.testing.assert_allclose(w * size, [[1.0, 1.0, -1.0]] * 3, rtol=1e-5)
+    np.testing.assert_allclose(b, 1.0, rtol=1e-6)
+
+
+@pytest.mark.parametrize("scales", [(1e7, 1e73), (1e73, 1.0), (1e-73, 1e73)])
+def test_columns_of_any_two_scales_are_told_apart(scales):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((2, 40, 2))
+    w, _ = ridge(X * scales, X @ [2.0, -1.0], alpha=1e-200)
+    np.testing.assert_allclose(w * scales, [[2.0, -1.0]] * 2, rtol=1e-6)
+
+
+def test_a_fit_without_a_penalty_that_counts_does_not_depend_on_the_others():
+    rng = np.random.default_rng(0)
+    scale = np.where(np.arange(20) % 2, 1e30, 1.0)
+    X, y = rng.standard_normal((20, 40, 5)) * scale[:, None, None], rng.random((20, 40))
+    X[3, :, 1] = X[3, :, 0]
+    w, b = ridge(X, y, 1.0)
+    for i in range(20):
+        alone = ridge(X[i : i + 1].copy(), y[i : i + 1].copy(), 1.0)
+        np.testing.assert_array_equal(alone[0][0], w[i])
+        assert alone[1][0] == b[i]

@@ -356,3 +356,17 @@ def test_large_numbers_are_explained_or_have_a_status(surrogate, scale):
     X = np.random.default_rng(0).standard_normal((200, 3)) * scale
     found = ROAR(lambda Z: Z[:, 0] + Z[:, 1] > 0.5 * scale, surrogate=surrogate, random_state=0).fit(X).explain(X[:20])
     assert set(found.status) <= {Status.OK, Status.ALREADY_FAVOURABLE, Status.REFUSED, Status.NOT_FOUND}
+
+
+@pytest.mark.parametrize("surrogate", ["lime", "limels"])
+@pytest.mark.parametrize("scale", [1e10, 1e73])
+def test_columns_that_repeat_each_other_at_a_large_scale_are_no_error(surrogate, scale):
+    X = np.random.default_rng(0).normal(size=(60, 3)) * scale
+    X[:, 1] = X[:, 0]
+    # So few samples do not span the columns, and beside their squares the penalty is lost.
+    method = ROAR(lambda X: X.sum(axis=1) > 0.0, surrogate=surrogate, n_samples=3, sampling_radius=0.2 * scale)
+    method = method.set_params(random_state=0).fit(X)
+    found = method.explain(X[:20])
+    known = {Status.ALREADY_FAVOURABLE, Status.OK, Status.REFUSED, Status.NOT_FOUND}
+    assert set(found.status) <= known
+    assert Status.OK in found.status

@@ -9,6 +9,7 @@ from robust_recourse import (
     ActionSet,
     BayesianRecourse,
     NearestAccepted,
+    Recourses,
     RobustBayesianRecourse,
     Status,
     Wachter,
@@ -431,3 +432,41 @@ def test_names_that_are_no_texts(lender):
         levels.loc[REFUSED.index[:5]]
     )
     pd.testing.assert_frame_equal(found.x["all"], plain.x)
+
+
+TEXTS = ["object", "str", "string", "string[python]", "string[pyarrow]", "large_string[pyarrow]", "category"]
+
+
+@pytest.mark.parametrize("trained", TEXTS)
+@pytest.mark.parametrize("dtype", TEXTS)
+def test_texts_come_back_in_their_type(trained, dtype, tmp_path):
+    rng = np.random.default_rng(0)
+
+    def table(n, dtype):
+        words = pd.Series(["b", "c", "a", None, *rng.choice(["a", "b", "c"], n)], dtype=object)
+        return pd.DataFrame({"town": words.astype(dtype), "rate": rng.normal(size=n + 4).round(2)})
+
+    def accepts(X):
+        return np.array([cell == "c" if isinstance(cell, str) else False for cell in X["town"].tolist()])
+
+    X = table(8, dtype)
+    found = NearestAccepted(accepts).fit(table(60, trained)).explain(X)
+    assert (found.x["town"] != X["town"]).to_numpy(dtype=bool, na_value=False).any()
+    assert np.isnan(found.cost).any()
+    found.to_parquet(tmp_path / "found.parquet")
+    parts = [found, found[:3], found[~found.valid], Recourses.concat([found[:2], found[2:]])]
+    parts += [Recourses.from_json(found.to_json()), Recourses.from_parquet(tmp_path / "found.parquet")]
+    for part in parts:
+        for name in ("x", "x0", "boundary"):
+            assert getattr(part, name)["town"].dtype == X["town"].dtype
+        assert part.to_frame()["town"].dtype == X["town"].dtype
+
+
+def test_a_type_that_does_not_hold_every_recourse_is_one_of_objects():
+    X = pd.DataFrame({"code": np.array(["a", 3, "c"] * 20, dtype=object), "rate": np.arange(60.0)})
+    rows = pd.DataFrame({"code": pd.Series(["a", "c"], dtype="str"), "rate": [1.0, 2.0]})
+    for goal in (3, "a"):
+        method = NearestAccepted(lambda table, goal=goal: np.array([cell == goal for cell in table["code"].tolist()]))
+        found = method.fit(X).explain(rows)
+        assert found.x["code"].tolist() == [goal, goal]
+        assert found.x["code"].dtype == object

@@ -200,6 +200,23 @@ def test_queries_are_counted_by_row(counting):
     assert found.n_queries.max() <= 3000
 
 
+def test_people_who_may_change_different_columns_are_asked_about_their_own(counting):
+    def smooth(Z):
+        return 1.0 / (1.0 + np.exp(-(Z[:, 0] + np.sin(Z[:, 1]) + Z[:, 2] ** 2 - 1.5)))
+
+    model, X = counting(smooth), np.random.default_rng(0).standard_normal((300, 3)).clip(-1.0, 1.0)
+    refused = X[smooth(X) <= 0.5][:40]
+    # Who is at a bound already, and may only go towards it, cannot change that column.
+    method = Wachter(model, ActionSet(increase=[0, 2], bounds={0: (-1, 1), 2: (-1, 1)})).fit(X)
+    assert 0 < (refused[:, [0, 2]] == 1.0).sum() < 40
+    before = model.n_rows
+    together = method.explain(refused)
+    assert together.n_queries.sum() == model.n_rows - before
+    for i in range(0, 40, 7):
+        alone = method.explain(refused[i : i + 1])
+        assert alone.equals(together[i : i + 1])
+
+
 @pytest.mark.parametrize(
     "make",
     [

@@ -10,8 +10,12 @@ from robust_recourse.models.predictor import ModelError
 ROWS = np.array([4, 5, 9])
 
 
-def free(X):
+def unbounded(X):
     return -np.full(X.shape, np.inf), np.full(X.shape, np.inf)
+
+
+def all_of(X):
+    return np.ones(X.shape, dtype=bool)
 
 
 @settings(max_examples=50, deadline=None)
@@ -24,11 +28,11 @@ def test_a_quadratic_is_differentiated_exactly(seed, p):
         return ((X @ matrix) * X).sum(axis=1) + X @ slope
 
     X = rng.uniform(-3, 3, (6, p)) * 10.0 ** rng.uniform(-2, 2, p)
-    columns = np.flatnonzero(rng.random(p) < 0.7)
-    value, gradient = central_differences(score, X, np.arange(6), columns, 1e-2 * np.abs(X).mean(axis=0), *free(X))
+    free = rng.random((6, p)) < 0.7
+    value, gradient = central_differences(score, X, np.arange(6), free, 1e-2 * np.abs(X).mean(axis=0), *unbounded(X))
     exact = X @ (matrix + matrix.T) + slope
     np.testing.assert_array_equal(value, score(X, None))
-    np.testing.assert_allclose(gradient, exact[:, columns], rtol=1e-6, atol=1e-6 * np.abs(value).max())
+    np.testing.assert_allclose(gradient, np.where(free, exact, 0.0), rtol=1e-6, atol=1e-6 * np.abs(value).max())
 
 
 def test_a_model_in_single_precision_is_differentiated_well_far_from_zero():
@@ -37,7 +41,7 @@ def test_a_model_in_single_precision_is_differentiated_well_far_from_zero():
         return (np.float32(0.7) * (X[:, 0] - np.float32(50_000.0)) - X[:, 1]).astype(float)
 
     X = np.array([[50_010.0, 0.3], [49_990.123, -0.2]])
-    _, gradient = central_differences(single, X, np.arange(2), np.arange(2), 1e-3 * np.ones(2), *free(X))
+    _, gradient = central_differences(single, X, np.arange(2), all_of(X), 1e-3 * np.ones(2), *unbounded(X))
     np.testing.assert_allclose(gradient, [[0.7, -1.0]] * 2, rtol=1e-3)
 
 
@@ -50,7 +54,7 @@ def test_the_model_is_never_asked_beyond_the_bounds():
 
     X = np.array([[1.0, 2.0], [1.0005, 3.0], [5.0, 2.0]])
     lower, upper = np.full(X.shape, 1.0), np.full(X.shape, 5.0)
-    _, gradient = central_differences(logarithm, X, np.arange(3), np.arange(2), 0.01, lower, upper)
+    _, gradient = central_differences(logarithm, X, np.arange(3), all_of(X), 0.01, lower, upper)
     asked = np.concatenate(seen)
     assert asked.min() == 1.0
     assert asked.max() == 5.0
@@ -60,18 +64,34 @@ def test_the_model_is_never_asked_beyond_the_bounds():
 
 def test_a_column_that_cannot_move_has_no_derivative():
     X, above = np.array([[1.0, 2.0]]), np.array([[1.0, 3.0]])
-    _, gradient = central_differences(lambda Z, _: Z.sum(axis=1), X, np.arange(1), np.arange(2), 0.1, X, above)
+    _, gradient = central_differences(lambda Z, _: Z.sum(axis=1), X, np.arange(1), all_of(X), 0.1, X, above)
     np.testing.assert_allclose(gradient, [[0.0, 1.0]], rtol=1e-6)
 
 
 def test_batches_change_nothing(monkeypatch):
     X = np.random.default_rng(0).standard_normal((50, 3))
-    arguments = (lambda Z, _: np.sin(Z).sum(axis=1), X, np.arange(50), np.array([0, 2]), 1e-3, *free(X))
+    arguments = (lambda Z, _: np.sin(Z).sum(axis=1), X, np.arange(50), X > -0.5, 1e-3, *unbounded(X))
     whole = central_differences(*arguments)
     for batch in (1, 17):
         monkeypatch.setattr("robust_recourse.models.differences._BATCH", batch)
         for one, other in zip(central_differences(*arguments), whole, strict=True):
             np.testing.assert_array_equal(one, other)
+
+
+def test_the_model_is_asked_about_the_columns_of_each_row_that_may_change():
+    asked = []
+
+    def score(points, rows):
+        asked.extend(zip(rows.tolist(), points.tolist(), strict=True))
+        return points.sum(axis=1)
+
+    X, free = np.zeros((3, 2)), np.array([[True, False], [False, False], [True, True]])
+    central_differences(score, X, np.array([4, 5, 9]), free, 0.5, *unbounded(X))
+    assert sorted(asked) == [
+        (4, [-0.5, 0.0]), (4, [0.0, 0.0]), (4, [0.5, 0.0]),
+        (5, [0.0, 0.0]),
+        (9, [-0.5, 0.0]), (9, [0.0, -0.5]), (9, [0.0, 0.0]), (9, [0.0, 0.5]), (9, [0.5, 0.0]),
+    ]  # fmt: skip
 
 
 def test_scales_survive_outliers_and_constants():

@@ -166,7 +166,7 @@ def test_derivatives_may_ask_for_fractions_of_whole_numbers(mixed):
         return table.iloc[rows].assign(income=Z[:, 0] * unit[0], children=Z[:, 1])
 
     Z = np.column_stack([table["income"] / unit[0], table["children"], np.zeros(20)])
-    free = np.array([True, True, False])
+    free = np.tile([True, True, False], (20, 1))
     scores = Scores(made, smoothly, favourable="approved", unit=unit, numbers=False)
     value, gradient = scores(Z, rows, free)
     share = Probabilities(made, decode, favourable="approved")(PLACES[:20], rows)

@@ -57,6 +57,7 @@ NAMES = [
     st.lists(TEXTS, unique=True),
     st.lists(st.integers(-5, 5), unique=True),
     st.lists(st.one_of(TEXTS, st.integers(), st.just(float("nan")), st.none(), st.booleans()), unique_by=repr),
+    st.lists(st.tuples(TEXTS, st.integers(0, 3)), unique=True, min_size=1),
 ]
 
 

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.result.conftest import FLOATS, result, results
 
-from robust_recourse import _files
+from robust_recourse import NearestAccepted, _files
 from robust_recourse.result import Recourses, Status
 from robust_recourse.result.document import checksum
 
@@ -121,6 +121,17 @@ def test_a_parquet_file_is_the_table_for_everybody(lender, tmp_path):
     found[:7].to_parquet(tmp_path / "parts" / "1.parquet")
     found[7:].to_parquet(tmp_path / "parts" / "2.parquet")
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "parts"), table)
+
+
+def test_types_of_arrow_that_pandas_cannot_read_back_are_text(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    town = pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))
+    X = pd.DataFrame({"town": pd.Series(["Leeds", "York", "Hull"] * 5).astype(town), "rate": np.arange(15.0)})
+    found = NearestAccepted(lambda table: table["rate"].to_numpy() > 9.0).fit(X).explain(X)
+    found.to_parquet(tmp_path / "found.parquet")
+    assert Recourses.from_parquet(tmp_path / "found.parquet").equals(found)
+    assert found.x["town"].dtype == town
+    assert pd.read_parquet(tmp_path / "found.parquet")["town"].tolist() == X["town"].tolist()
 
 
 def test_names_and_labels_that_parquet_does_not_have_are_text(tmp_path):

@@ -53,6 +53,17 @@ def test_masks_lists_and_slices_choose_the_same_entries(found, data):
     assert found[::-1][::-1].x.equals(found.x)
 
 
+def test_the_options_of_a_selection_are_numbered_as_they_stand_in_it(lender):
+    method, refused, _ = lender
+    found = method.explain(refused, n_recourses=3)
+    k = int(np.flatnonzero(found.rank == 3)[0])
+    label = found.labels[k]
+    lines = found[[k - 2, k]].describe().splitlines()
+    assert [line.split(":")[0] for line in lines] == [f"{label}, option 1 of 2", f"{label}, option 2 of 2"]
+    assert found[[k]].describe().startswith(f"{label}: ")
+    assert found[[k - 2, k]].rank.tolist() == [1, 3]
+
+
 def test_a_slice_is_what_explaining_these_rows_gives(lender):
     method, refused, _ = lender
     found = method.explain(refused)

@@ -14,6 +14,8 @@ from robust_recourse import (
     Status,
     Wachter,
 )
+from robust_recourse.search.explain import movable
+from robust_recourse.search.space import Space
 
 METHODS = [RobustBayesianRecourse, BayesianRecourse, NearestAccepted, Wachter, ROAR]
 GROUPS = ["low", "middle", "high"]
@@ -214,3 +216,30 @@ def test_people_who_need_no_search_or_cannot_be_searched_for_are_told():
     stuck = NearestAccepted(accepts, ActionSet(train, immutable=[*train.columns[1:]], increase=["income"])).fit(train)
     found = stuck.explain(train[~accepts(train)][:1].assign(income=train["income"].max()))
     assert found.status[0] in (Status.NOTHING_MAY_CHANGE, Status.ALREADY_FAVOURABLE)
+
+
+def test_what_is_missing_cannot_be_changed():
+    train = table(100, 0)
+    actions = ActionSet(train, increase=["level"])
+    rows = train[:4].copy()
+    rows.loc[0, ["debt", "wealth"]] = np.nan
+    rows.loc[1, ["group", "level"]] = None
+    rows["level"] = rows["level"].astype(train["level"].dtype)
+    rows.loc[2, "level"] = "high"
+    rows.loc[3, "level"] = "low"
+    space = Space.of(actions.schema.read(rows, "X"), actions.resolve(actions.schema))
+    expected = np.ones(rows.shape, dtype=bool)
+    expected[rows.isna().to_numpy()] = False
+    expected[2, -1] = False  # it can only rise
+    np.testing.assert_array_equal(movable(space.moves.limits(), space), expected)
+
+
+@pytest.mark.parametrize("column", ["debt", "wealth", "group"])
+def test_who_could_only_change_what_is_missing_is_told_that_nothing_may_change(column):
+    train = table(200, 0, gaps=0.1)
+    actions = ActionSet(train, immutable=[name for name in train.columns if name != column])
+    rows = train[~accepts(train) & train[column].isna().to_numpy()]
+    assert len(rows)
+    found = NearestAccepted(accepts, actions).fit(train).explain(rows)
+    assert set(found.status) == {Status.NOTHING_MAY_CHANGE}
+    np.testing.assert_array_equal(found.n_queries, 1)

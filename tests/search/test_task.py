@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from robust_recourse import ActionSet
 from robust_recourse.math.limits import Room
@@ -96,3 +97,29 @@ def test_a_point_that_the_model_refuses_stays_as_not_valid():
     assert {answer.status for answer in answers} == {Status.REFUSED}
     assert not any(answer.valid for answer in answers)
     assert all(np.isfinite(answer.cost) for answer in answers)
+
+
+@pytest.mark.parametrize(
+    ("person", "tried"),
+    [
+        (0, [(6, 1.25), (7, 1.25), (6, 1.0)]),  # from 0 and 0
+        (9, [(6, 1.25), (6, 1.0), (7, 1.25)]),  # from 9 and 2.25
+    ],
+)
+@pytest.mark.parametrize("accepted", [(0,), (1,), (2,), (1, 2), (0, 1, 2), ()])
+def test_the_nearest_row_is_tried_first_then_one_farther_away_then_a_closer_one(person, tried, accepted):
+    wanted, asked = [tried[k] for k in accepted], []
+
+    def accepts(X):
+        asked.extend(zip(X["a"].tolist(), X["b"].tolist(), strict=True))
+        return np.array([row in wanted for row in asked[-len(X) :]])
+
+    task = task_of(accepts, step={"b": 0.25}).take(np.array([person]))
+    points = task.x0.copy()
+    points[:, :2] = np.array([6.3, 1.2]) / task.space.moves.units[:2]
+    [answer] = verify_points(task, points, np.ones(1, dtype=bool), [Outcome(Status.OK, "done")])
+    assert asked == tried[: min(accepted, default=2) + 1]
+    assert answer.valid == bool(accepted)
+    told = task.space.legal(answer.x[None], np.arange(1))[0, :2]
+    # Where all are refused it is the nearest that is told.
+    assert tuple(told.tolist()) == (wanted or tried)[0]

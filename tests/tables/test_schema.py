@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from robust_recourse import ActionSet, NearestAccepted
 from robust_recourse.tables import Schema
 from robust_recourse.tables.table import MISSING, UNSEEN
 
@@ -208,3 +209,32 @@ def test_columns_may_have_several_levels():
 def test_labels_name_columns_in_messages():
     assert SCHEMA.label(2) == "'job'"
     assert Schema.of_array(3).label(2) == "2"
+
+
+HUGE = 10**400
+
+
+@pytest.mark.parametrize("cells", [[HUGE] * 40, [HUGE + i for i in range(40)], [0.5] * 37 + [HUGE, 1, None]])
+def test_whole_numbers_that_no_float_holds_are_named(cells):
+    frame = pd.DataFrame({"a": np.arange(40), "b": pd.Series(cells, dtype=object)})
+    row = cells.index(HUGE)
+    message = f"column 'b' has 1e400 or so in the row {row}, which is more than a float can hold. Use another unit"
+    with pytest.raises(ValueError, match=f"X_train: {message}"):
+        Schema.learn(frame, name="X_train")
+    plain = frame.assign(b=pd.Series(range(40), dtype=object))
+    with pytest.raises(ValueError, match=f"X: {message}"):
+        Schema.learn(plain).read(frame, "X")
+
+
+def test_integers_that_floats_round_keep_their_bits_unless_they_change():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.integers(0, 1000, 60), "b": rng.normal(size=60)})
+    large = [2**53 + 1, 2**60 + 1, 2**62 + 513, -(2**61) - 3]
+    rows = pd.DataFrame({"a": np.array(large), "b": [-3.0] * 4})
+    for words in ({"immutable": ["a"]}, {"decrease": ["a"]}, {"increase": ["a"]}):
+        actions = ActionSet(X, **words)
+        found = NearestAccepted(lambda table: table["b"].to_numpy() > 0.5, actions).fit(X).explain(rows)
+        assert actions.check(rows, found.x) == []
+        assert found.x["a"].dtype == "Int64"
+        kept = [value for value, told in zip(large, found.x["a"].tolist(), strict=True) if value == told]
+        assert len(kept) == {"immutable": 4, "increase": 3, "decrease": 1}[next(iter(words))]

@@ -160,3 +160,23 @@ def test_gaps_that_are_none_do_not_need_a_nullable_type():
     pd.testing.assert_frame_equal(ungapped(wide), table)
     holes = wide.drop(columns="d").where(np.array([[False] * 3, [True] * 3]))
     assert ungapped(holes, like.drop(columns="d")) is holes
+
+
+@pytest.mark.parametrize(
+    ("own", "values", "wanted"),
+    [
+        ("str", ("a", "b"), "str"),
+        ("string", ("a", "b"), "string"),
+        ("string[pyarrow]", ("a", "b"), "string[pyarrow]"),
+        ("str", ("a", 3), "object"),
+        ("string", (0, 1), "object"),
+        ("int64", (False, True), "Int64"),
+        ("bool", (0, 1), "boolean"),
+        ("float64", (0, 1), "float64"),
+        ("int8", (0, 1000), "object"),
+        ("int64", ("a", "b"), "object"),
+        ("object", ("a", 3), "object"),
+    ],
+)
+def test_a_column_of_recourses_holds_all_categories_or_objects(own, values, wanted):
+    assert gapped(pd.api.types.pandas_dtype(own), None, values) == wanted

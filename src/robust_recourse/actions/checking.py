@@ -9,12 +9,13 @@ import math
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from numbers import Real
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from robust_recourse._validation import briefly
 from robust_recourse.actions.column_rule import ColumnRule, checked_rules
 from robust_recourse.actions.names import Names
 from robust_recourse.actions.pairing import paired
@@ -58,17 +59,24 @@ class Violation:
 class _Cells:
     """A column before and after a change, as plain values of Python, and what is allowed.
 
-    What is learnt from training rows counts if there were any.
+    What is learnt from training rows counts if there were any, and the type that they have: a model that knows a short
+    one is asked about its numbers, whatever the table holds.
     """
 
     def __init__(
-        self, rule: ColumnRule, learnt: Column | None, names: Names, before: pd.Series, after: pd.Series
+        self,
+        rule: ColumnRule,
+        learnt: Column | None,
+        names: Names,
+        before: pd.Series,
+        after: pd.Series,
+        trained: Any = None,
     ) -> None:
         self.name, self.way = rule.column, rule.way
         self.label = f"column {rule.column}" if names.of_array else str(rule.column)
         self.old, self.new = _plain(before), _plain(after)
         self.lost, self.gone = before.isna().tolist(), after.isna().tolist()  # whether cells are missing
-        self.precision = _precision(after.dtype)
+        self.precisions = {_precision(after.dtype), _precision(trained)}
         self.low, self.high = rule.low, rule.high
         self.frozen = "it never may" if rule.immutable else ""
         steps = {"integer": 1.0} if rule.integer else {}
@@ -115,19 +123,19 @@ class _Cells:
         if self.lost[row] or self.gone[row]:
             if self.frozen:
                 yield "immutable", f"changed, but {self.frozen}."
-            yield "missing", f"became {new!r}, but it was missing." if self.lost[row] else "became missing."
+            yield "missing", f"became {_shown(new)}, but it was missing." if self.lost[row] else "became missing."
             return
-        moved = f"changed from {old!r} to {new!r}"
+        moved = f"changed from {_shown(old)} to {_shown(new)}"
         if self.frozen:
             yield "immutable", f"{moved}, but {self.frozen}."
         if self.number and not _finite(new):
-            yield "type", f"{moved}, which is no finite number."
+            yield "type", f"{moved}, which is no number that a float can hold."
             return
         if self.number and not self.low <= new <= self.high:
             side = f"below {self.low:.15g}" if new < self.low else f"above {self.high:.15g}"
             yield "bounds", f"{moved}, which is {side}."
         for word, step in self.steps.items():
-            if not _on_grid(new, step, self.precision):
+            if not _on_grid(new, step, self.precisions):
                 yield word, f"{moved}, which is no {'whole number' if step == 1 else f'multiple of {step:.15g}'}."
         for word, values in self.allowed.items():
             if new not in values:
@@ -149,7 +157,8 @@ def violations(actions: ActionSet, before: Any, after: Any) -> list[Violation]:
     old, new, names = paired(schema, before, after)
     rules = checked_rules(actions, names) if schema is None else check_schema(actions, schema)
     learnt = [None] * len(rules) if schema is None else schema.columns
-    table = [_Cells(rules[k], learnt[k], names, old.iloc[:, k], new.iloc[:, k]) for k in range(len(names))]
+    trained = [None] * len(rules) if schema is None or not schema.dtypes else schema.dtypes
+    table = [_Cells(rules[k], learnt[k], names, old.iloc[:, k], new.iloc[:, k], trained[k]) for k in range(len(names))]
     inequalities = [_Inequality(text, names, table) for text in actions.rules]
     found = []
     for row, label in enumerate(new.index.tolist()):
@@ -191,7 +200,7 @@ class _Inequality:
         return not self._holds[row] and not given
 
     def sentence(self, row: int) -> str:
-        values = ", ".join(f"{column.label} = {column.new[row]!r}" for column in self._columns.values())
+        values = ", ".join(f"{column.label} = {_shown(column.new[row])}" for column in self._columns.values())
         return f"{self.text} does not hold: {values}."
 
 
@@ -202,7 +211,14 @@ def _plain(series: pd.Series) -> list[Any]:
 
 
 def _finite(cell: Any) -> bool:
-    return isinstance(cell, Real) and math.isfinite(cell)
+    try:
+        return isinstance(cell, Real) and math.isfinite(cell)
+    except OverflowError:  # a whole number of more than 308 digits
+        return False
+
+
+def _shown(cell: Any) -> str:
+    return briefly(cell) if isinstance(cell, Integral) and not _finite(cell) else repr(cell)
 
 
 def _precision(dtype: Any) -> type[Any]:
@@ -211,9 +227,10 @@ def _precision(dtype: Any) -> type[Any]:
     return kept.type if isinstance(kept, np.dtype) and kept.kind == "f" else np.float64
 
 
-def _on_grid(value: Any, step: float, precision: type[Any]) -> bool:
-    """Whether a value is ``round(k * step, digits of the step)`` for an integer k, in the precision of its column."""
+def _on_grid(value: Any, step: float, precisions: set[type[Any]]) -> bool:
+    """Whether a value is ``round(k * step, digits of the step)`` for an integer k, in one of the precisions."""
     digits = max(0, -int(Decimal(repr(float(step))).normalize().as_tuple().exponent))
     near = round(value / step)
+    multiples = [round(k * step, digits) for k in (near - 1, near, near + 1)]
     with np.errstate(over="ignore"):  # the next multiple may be more than the type holds
-        return any(precision(round(k * step, digits)) == precision(value) for k in (near - 1, near, near + 1))
+        return any(float(precision(multiple)) == value for multiple in multiples for precision in precisions)

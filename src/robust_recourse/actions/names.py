@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
+from robust_recourse.actions.rules import quoted
 from robust_recourse.tables import Schema
 
 __all__ = ["Names"]
@@ -51,4 +52,18 @@ class Names:
         if name in self._in_rules:
             return self._in_rules[name]
         shown = f"x0 to x{len(self) - 1}" if self.of_array else ", ".join(map(repr, self.all))
-        raise ValueError(f"actions.rules: {rule!r} names column {name!r}, which is not there. The columns are {shown}.")
+        raise ValueError(
+            f"actions.rules: {rule!r} names column {name!r}, which is not there. The columns are {shown}."
+            f"{self._how_to_name(rule)}"
+        )
+
+    def _how_to_name(self, rule: str) -> str:
+        """Say how a rule names the columns that this one may mean."""
+        if self.of_array:
+            return ""
+        hidden = [name for name in self.all if isinstance(name, str) and quoted(name) != name and name in rule]
+        if hidden:
+            return f" In a rule the column {hidden[0]!r} is written {quoted(hidden[0])}."
+        if not all(isinstance(name, str) for name in self.all):
+            return " Only those whose names are texts can be in a rule: rename the others."
+        return ""

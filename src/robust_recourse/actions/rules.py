@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from robust_recourse._typing import BoolArray, FloatArray
 
-__all__ = ["Rule"]
+__all__ = ["Rule", "quoted"]
 
 Linear: TypeAlias = tuple[dict[str, float], float]
 
@@ -25,7 +25,9 @@ _TOKEN = re.compile(
     r"|(?P<number>(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][+-]?\d+)?)"
     r"|(?P<name>[^\W\d]\w*)"
     r"|(?P<sign>[≤≥])"
+    r"|(?P<text>'[^']*'|\"[^\"]*\")"
 )
+_PHRASE = re.compile(r"`[^`]*`|(?P<words>[^\W\d]\w*(?:\s+\w+)+)")
 _RELATIONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Lt: operator.lt,
     ast.LtE: operator.le,
@@ -40,7 +42,10 @@ _OPERATIONS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 }
 _LONGEST = 200  # signs; each may be a level of the expression, and Python has only so many
 _SHOWN = 200  # letters of a rule in a message
-_HINT = "Write something like 'used <= limit' or '2 * a + b >= 3 - c'; names that are no words go between backticks"
+_HINT = (
+    "Write something like 'used <= limit' or '2 * a + b >= 3 - c'; names that are no plain words go between backticks, "
+    "as in '`credit limit` >= 500'"
+)
 
 
 @dataclass(frozen=True)
@@ -115,6 +120,16 @@ class Rule:
             return np.asarray(_RELATIONS[type(self._tree.ops[0])](left, right) | missing)
 
 
+def quoted(name: str) -> str:
+    """Return the name of a column as it is written in a rule: between backticks unless it is a plain word.
+
+    >>> quoted("limit"), quoted("credit-limit"), quoted("class")
+    ('limit', '`credit-limit`', '`class`')
+    """
+    plain = re.fullmatch(r"[^\W\d]\w*", name) is not None and not keyword.iskeyword(name)
+    return name if plain else f"`{name.replace('`', '``')}`"
+
+
 def _short(text: str) -> str:
     return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN].rstrip()} ...")
 
@@ -130,6 +145,8 @@ def _parsed(text: str) -> tuple[ast.Compare, tuple[str, ...]]:
         token = match.group()
         if match["number"] or (match["name"] and keyword.iskeyword(token)):
             return token
+        if match["text"]:
+            return repr(token[1:-1])
         if match["sign"]:
             return {"≤": "<=", "≥": ">="}[token]
         name = match["quoted"].replace("``", "`") if match["quoted"] else token
@@ -138,7 +155,7 @@ def _parsed(text: str) -> tuple[ast.Compare, tuple[str, ...]]:
     try:
         tree = ast.parse(" ".join(_TOKEN.sub(placed, text).split()), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise ValueError(f"it is no inequality. {_HINT}") from error
+        raise ValueError(f"it is no inequality. {_unquoted(text) or _HINT}") from error
     if isinstance(tree, ast.BoolOp):
         raise ValueError("it has 'and' or 'or'. All rules must hold: write one inequality in each")
     if not isinstance(tree, ast.Compare):
@@ -157,6 +174,14 @@ def _parsed(text: str) -> tuple[ast.Compare, tuple[str, ...]]:
     return tree, tuple(names)
 
 
+def _unquoted(text: str) -> str:
+    """Say how to write the first words of a text that look like one name; empty if none do."""
+    for match in _PHRASE.finditer(text):
+        if match["words"]:
+            return f"If {match['words']!r} is a column, write {quoted(match['words'])}"
+    return ""
+
+
 def _linear(node: ast.expr) -> Linear:
     """Return the factors of the columns, and the constant."""
     match node:
@@ -168,6 +193,8 @@ def _linear(node: ast.expr) -> Linear:
             if not finite:
                 raise ValueError("a number in it is too large")
             return {}, float(number)
+        case ast.Constant(value=str() as name) if name:
+            raise ValueError(f"names go between backticks, not quotes: write {quoted(name)}")
         case ast.Name(id=name):
             return {name: 1.0}, 0.0
         case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=operand):

@@ -8,6 +8,8 @@ from robust_recourse._typing import FloatArray
 
 __all__ = ["ridge"]
 
+_LOST = 4.0 * float(np.finfo(float).eps)  # part of a sum, for each of its terms, that may be rounding
+
 
 def ridge(
     X: FloatArray, y: FloatArray, alpha: float, weights: FloatArray | None = None
@@ -53,6 +55,23 @@ def ridge(
     rounding = float(np.finfo(float).eps) * X.shape[1]
     centred[np.abs(centred) <= rounding * np.abs(X).max(axis=1, keepdims=True)] = 0.0
     weighted = (share * centred).swapaxes(1, 2)
-    gram = weighted @ centred + alpha / total[:, :, None] * np.eye(X.shape[2])
-    w: FloatArray = np.linalg.solve(gram, weighted @ (y - y_mean[:, None])[:, :, None])[:, :, 0]
+    gram, pull = weighted @ centred, (weighted @ (y - y_mean[:, None])[:, :, None])[:, :, 0]
+    penalty = alpha / total[:, 0]
+    # Beside squares that are so large the penalty is lost, and nothing keeps the system from being singular.
+    lost = penalty <= _LOST * X.shape[2] * np.diagonal(gram, axis1=1, axis2=2).max(axis=1)
+    gram = gram + penalty[:, None, None] * np.eye(X.shape[2])
+    w = np.empty_like(pull)
+    w[~lost] = np.linalg.solve(gram[~lost], pull[~lost, :, None])[:, :, 0]
+    w[lost] = _least_norm(gram[lost], pull[lost])
     return w, y_mean - (w * x_mean).sum(axis=1)
+
+
+def _least_norm(gram: FloatArray, pull: FloatArray) -> FloatArray:
+    """Solve symmetric systems that may be singular: of all solutions the shortest, in the spreads of the columns."""
+    squares = np.diagonal(gram, axis1=1, axis2=2)
+    spread = np.sqrt(np.where(squares > 0.0, squares, 1.0))
+    values, vectors = np.linalg.eigh(gram / spread[:, :, None] / spread[:, None, :])
+    kept = values > _LOST * gram.shape[1]
+    along = (vectors.swapaxes(1, 2) @ (pull / spread)[:, :, None])[:, :, 0]
+    solution: FloatArray = (vectors @ np.where(kept, along / np.where(kept, values, 1.0), 0.0)[:, :, None])[:, :, 0]
+    return solution / spread

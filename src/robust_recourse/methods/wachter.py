@@ -205,7 +205,6 @@ class _Search:
     def __init__(self, method: Wachter, task: Task) -> None:
         self._method, self._task, m = method, task, len(task)
         self._scores, x0 = method._scores(task.space), task.x0
-        self._columns: BoolArray = np.asarray(task.free.any(axis=0))
         self._penalty = Penalty(x0, *task.room.box, method.limits_.weights, method.scale_)
         start = Iterate(x0, *self._field(x0, np.arange(m)))
         self.descent = Descent(self._field, start, self._penalty, max_iter=method.max_iter, tolerance=method.tolerance)
@@ -220,17 +219,9 @@ class _Search:
         self._halvings = np.maximum(skipped, 0.0)
 
     def _field(self, points: FloatArray, people: IntArray) -> Score:
-        task, penalty, columns = self._task, self._penalty, self._columns
-        task.oracle.charge(people, self._scores.rows_asked(1) + (task.free[people].sum(axis=1) - 1) * self._per_column)
-        rows, bounds = task.space.rows_of(people), (penalty.lower[people], penalty.upper[people])
-        score = self._scores(points, rows, columns, *bounds)
-        gradient = np.zeros(points.shape)
-        gradient[:, columns] = score.gradient
-        return Score(score.value, np.where(task.free[people], gradient, 0.0))
-
-    @property
-    def _per_column(self) -> int:
-        return self._scores.rows_asked(2) - self._scores.rows_asked(1)
+        task, penalty, free = self._task, self._penalty, self._task.free[people]
+        task.oracle.charge(people, self._scores.rows_asked(free))
+        return self._scores(points, task.space.rows_of(people), free, penalty.lower[people], penalty.upper[people])
 
     def follow(self) -> None:
         """Find an accepted solution of every row, and a refused one close to it."""

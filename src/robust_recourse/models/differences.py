@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from robust_recourse._typing import FloatArray, IntArray
+from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse.math.scales import spread
 from robust_recourse.models.predictor import Answers, ModelError, name_rows
 
@@ -57,24 +57,24 @@ def central_differences(
     score: Callable[[FloatArray, IntArray], FloatArray],
     X: FloatArray,
     rows: IntArray,
-    columns: IntArray,
+    free: BoolArray,
     width: Any,
     lower: FloatArray,
     upper: FloatArray,
     unit: Any = 1.0,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the scores of `X` and their derivatives with respect to `columns`.
+    """Return the scores of `X` and their derivatives with respect to the columns that may change.
 
     Parameters
     ----------
     score : callable
-        ``score(X, rows)``; it is asked for ``1 + 2 * len(columns)`` rows for every row of `X`.
+        ``score(X, rows)``; it is asked for every row of `X`, and for two more for each of its columns that may change.
     X, lower, upper : ndarray of shape (m, p)
         Rows, and bounds that hold for all columns.
     rows : ndarray of int, shape (m,)
         Their numbers in messages.
-    columns : ndarray of int, shape (k,)
-        The columns that may change.
+    free : ndarray of bool, shape (m, p)
+        Which columns of every row may change; the derivatives with respect to the others are 0.
     width : ndarray of shape (p,) or float
         Steps; a value that is large beside its step has a longer one.
     unit : ndarray of shape (p,) or float
@@ -83,26 +83,23 @@ def central_differences(
     Returns
     -------
     value : ndarray of shape (m,)
-    gradient : ndarray of shape (m, k)
+    gradient : ndarray of shape (m, p)
     """
-    k, p = len(columns), X.shape[1]
-    number = np.arange(k)
-    value, gradient = np.empty(len(X)), np.empty((len(X), k))
-    size = max(1, _BATCH // (1 + 2 * k))
+    value, gradient = np.empty(len(X)), np.zeros(X.shape)
+    size = max(1, _BATCH // (1 + 2 * int(free.sum(axis=1).max(initial=0))))
     for first in range(0, len(X), size):
         block = slice(first, first + size)
         centre, within = X[block], (lower[block], upper[block])
         step = np.maximum(width, _NOISE * np.abs(centre))
-        ahead = np.clip(_single((centre + step) * unit) / unit, *within)[:, columns]
-        behind = np.clip(_single((centre - step) * unit) / unit, *within)[:, columns]
-        points = np.repeat(centre[:, None], 1 + 2 * k, axis=1)
-        points[:, 1 + number, columns] = ahead
-        points[:, 1 + k + number, columns] = behind
-        scores = score(points.reshape(-1, p), np.repeat(rows[block], 1 + 2 * k)).reshape(len(centre), -1)
-        apart = ahead - behind
-        change = scores[:, 1 : 1 + k] - scores[:, 1 + k :]
-        value[block] = scores[:, 0]
-        gradient[block] = np.where(apart > 0.0, change, 0.0) / np.where(apart > 0.0, apart, 1.0)
+        place, column = np.nonzero(free[block])
+        ends = [np.clip(_single((centre + way) * unit) / unit, *within)[place, column] for way in (step, -step)]
+        points = np.concatenate([centre, centre[place], centre[place]])
+        points[len(centre) :][np.arange(2 * len(place)), np.tile(column, 2)] = np.concatenate(ends)
+        scores = score(points, rows[block][np.concatenate([np.arange(len(centre)), place, place])])
+        value[block] = scores[: len(centre)]
+        ahead, behind = scores[len(centre) :].reshape(2, -1)
+        apart = ends[0] - ends[1]
+        gradient[first + place, column] = np.where(apart > 0.0, ahead - behind, 0.0) / np.where(apart > 0.0, apart, 1.0)
     return value, gradient
 
 

@@ -45,7 +45,7 @@ class Score(NamedTuple):
     """Scores of rows and their gradients."""
 
     value: FloatArray  # (m,)
-    gradient: FloatArray  # (m, k): of the columns that may change
+    gradient: FloatArray  # (m, p): 0 in columns that may not change
 
 
 class Scores:
@@ -127,9 +127,11 @@ class Scores:
         else:
             self._score = LogOdds(model, decode, data, **decides)
 
-    def rows_asked(self, n_columns: int) -> int:
-        """Rows that the model is asked for one score and its gradient in so many columns."""
-        return 1 + 2 * n_columns if self.kind == "differences" else 1
+    def rows_asked(self, free: BoolArray) -> IntArray:
+        """Rows that the model is asked for the score and the gradient of each row; `free` as in a call."""
+        per_column = 2 if self.kind == "differences" else 0
+        asked: IntArray = 1 + per_column * free.sum(axis=1)
+        return asked
 
     def check(self, X: FloatArray) -> None:
         """Raise if the model answers with nothing but labels for the rows of `X`.
@@ -167,24 +169,22 @@ class Scores:
             Rows, all columns.
         rows : ndarray of int, shape (m,)
             Their numbers in messages.
-        free : ndarray of bool, shape (p,), optional
-            The columns that may change (default: all); the gradients have these columns only.
+        free : ndarray of bool, shape (m, p), optional
+            The columns of every row that may change (default: all); the model is asked about no others.
         lower, upper : ndarray of shape (m, p), optional
             Bounds beyond which the model is not asked.
         """
-        columns = np.arange(X.shape[1]) if free is None else np.flatnonzero(free)
-        self.n_queries += len(X) * self.rows_asked(len(columns))
+        free = np.ones(X.shape, dtype=bool) if free is None else free
+        self.n_queries += int(self.rows_asked(free).sum())
         if self.kind == "differences":
             beyond = np.full(X.shape, np.inf)
             bounds = -beyond if lower is None else lower, beyond if upper is None else upper
-            return Score(*central_differences(self._score, X, rows, columns, self._width, *bounds, self._unit))
+            return Score(*central_differences(self._score, X, rows, free, self._width, *bounds, self._unit))
         raw = X * self._unit
         value, gradient = self._closed(raw) if self._closed is not None else self._autograd(raw, rows)
         gradient = gradient * self._unit
-        # A selection of columns is laid out by columns, and sums over a row would then depend on the batch.
-        gradient = np.ascontiguousarray(gradient[:, columns])
         # A derivative that is not a number, as that of a root at 0, points nowhere.
-        return Score(value, np.where(np.isfinite(gradient), gradient, 0.0))
+        return Score(value, np.where(free & np.isfinite(gradient), gradient, 0.0))
 
 
 class _Autograd(Answers):

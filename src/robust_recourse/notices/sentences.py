@@ -78,8 +78,9 @@ def describe_all(notices: Sequence[Notice]) -> str:
     """Describe every notice in a line that begins with its label."""
     lines = []
     for group in by_person(notices):
-        for notice in group:
-            option = f", option {notice.rank} of {len(group)}" if len(group) > 1 else ""
+        # By their place, not their rank: of a selection some may be left out.
+        for number, notice in enumerate(group, start=1):
+            option = f", option {number} of {len(group)}" if len(group) > 1 else ""
             lines.append(f"{label_text(notice.label)}{option}: {describe(notice)}")
     return "\n".join(lines)
 

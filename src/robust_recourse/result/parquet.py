@@ -83,6 +83,8 @@ def _table(frame: pd.DataFrame) -> Any:
         column = frame.iloc[:, k]
         try:
             arrow.array(column, from_pandas=True)
+            # There are types that pandas writes by a name which it does not understand when it reads.
+            arrow.Table.from_pandas(pd.DataFrame({"column": column.array[:0]})).to_pandas()
         except (arrow.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError):
             column = column.map(text, na_action="ignore").astype(object)
         columns[k] = column

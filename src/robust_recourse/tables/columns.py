@@ -12,6 +12,7 @@ import pandas as pd
 from pandas.api import types
 
 from robust_recourse._typing import FloatArray
+from robust_recourse._validation import briefly
 from robust_recourse.math.scales import spread
 
 __all__ = ["Column", "Kind", "decimals", "holds_numbers", "learn_column", "numbers_of"]
@@ -69,8 +70,31 @@ def decimals(step: float) -> int:
 
 
 def numbers_of(series: pd.Series) -> FloatArray:
-    """Return a column of numbers as floats, NaN where it has none."""
-    return series.to_numpy(dtype=float, na_value=np.nan)
+    """Return a column of numbers as floats, NaN where it has none.
+
+    Raises
+    ------
+    ValueError
+        For a whole number that no float can hold.
+    """
+    try:
+        return series.to_numpy(dtype=float, na_value=np.nan)
+    except OverflowError as error:
+        label, cell = next((label, cell) for label, cell in series.items() if not _is_float(cell))
+        raise ValueError(
+            f"column {series.name!r} has {briefly(cell)} in the row {label!r}, which is more than a float can hold. "
+            "Use another unit for the column, or turn its values into text."
+        ) from error
+
+
+def _is_float(cell: Any) -> bool:
+    try:
+        float(cell)
+    except OverflowError:
+        return False
+    except (TypeError, ValueError):
+        pass
+    return True
 
 
 def holds_numbers(series: pd.Series) -> bool:

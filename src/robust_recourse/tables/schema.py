@@ -175,7 +175,10 @@ def _numbers(series: pd.Series, name: str) -> FloatArray:
         raise TypeError(
             f"{name}: column {series.name!r} must hold numbers, as the training rows do, got dtype {series.dtype}."
         )
-    values = numbers_of(plain)
+    try:
+        values = numbers_of(plain)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from error
     infinite = np.flatnonzero(np.isinf(values))
     if len(infinite):
         row = int(infinite[0])

@@ -50,7 +50,7 @@ def gapped(own: Any, asked: Any = None, values: Sequence[Any] = ()) -> Any:
 
     It is the column's own type where that holds a gap and everything that a recourse may say, else the next one that
     does: integers and booleans are nullable, numbers as wide as those of the training rows, categories all that there
-    are.
+    are. A type that does not hold the categories of the training rows, as that of texts some numbers, becomes objects.
 
     Parameters
     ----------
@@ -63,6 +63,8 @@ def gapped(own: Any, asked: Any = None, values: Sequence[Any] = ()) -> Any:
     """
     if isinstance(own, pd.CategoricalDtype):
         return _all_categories(own, values)
+    if len(values) and cast(pd.Series([*values], dtype=object), own).dtype != own:
+        return np.dtype(object)
     kept, wanted = (getattr(dtype, "numpy_dtype", dtype) for dtype in (own, asked))
     if not isinstance(kept, np.dtype) or kept.kind not in "biuf":
         return own

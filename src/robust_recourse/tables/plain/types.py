@@ -28,7 +28,8 @@ def _unpack_index(packed: dict[str, Any]) -> Any:
         return pd.MultiIndex(**packed)
     if "start" in packed:
         return pd.RangeIndex(**packed)
-    return pd.Index(packed["values"], dtype=packed["dtype"], name=packed["name"])
+    # Tuples may be names, not levels.
+    return pd.Index(packed["values"], dtype=packed["dtype"], name=packed["name"], tupleize_cols=False)
 
 
 def _same_index(back: pd.Index, index: pd.Index) -> bool:
