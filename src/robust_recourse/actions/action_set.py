@@ -53,6 +53,8 @@ class ActionSet:
         The column holds categories and may only switch to these values. Keeping its own is always allowed.
     ordered : mapping from column to list of values
         The column holds categories with an order, from low to high. All values of the training rows must be listed.
+    never : mapping from column to list of (from, to)
+        Switches of categories that are forbidden, as of a marital status from divorced to single.
     weights : mapping from column to float
         Price of one unit of change, or of a switch, positive; 1 for the columns that are not named.
     max_changes : int, optional
@@ -116,6 +118,7 @@ class ActionSet:
         step: Mapping[Column, float] | None = None,
         categories: Mapping[Column, Iterable[Any]] | None = None,
         ordered: Mapping[Column, Iterable[Any]] | None = None,
+        never: Mapping[Column, Iterable[tuple[Any, Any]]] | None = None,
         weights: Mapping[Column, float] | None = None,
         max_changes: int | None = None,
         rules: Iterable[str] = (),
@@ -128,6 +131,7 @@ class ActionSet:
         self.step = _mapping(step, "step")
         self.categories = _lists(categories, "categories")
         self.ordered = _lists(ordered, "ordered")
+        self.never = {column: _pairs(pairs) for column, pairs in _lists(never, "never").items()}
         self.weights = _mapping(weights, "weights")
         self.max_changes = max_changes
         self.rules = [Rule(rule).text for rule in _listed(rules, "rules", "rules")]
@@ -301,6 +305,11 @@ def _mapping(mapping: Any, word: str) -> dict[Column, Any]:
 def _lists(mapping: Any, word: str) -> dict[Column, list[Any]]:
     given = _mapping(mapping, word)
     return {column: _listed(values, f"{word}[{column!r}]", "values") for column, values in given.items()}
+
+
+def _pairs(pairs: list[Any]) -> list[Any]:
+    """Return lists of two, as a file has them, as tuples; what is no pair as it is."""
+    return [tuple(pair) if isinstance(pair, list) else pair for pair in pairs]
 
 
 def _check_name(column: Any, word: str) -> None:

@@ -40,7 +40,7 @@ class Violation:
         The column; None if several are involved.
     rule : str
         What is broken: the argument of :class:`robust_recourse.ActionSet` ("immutable", "increase", "decrease",
-        "bounds", "integer", "step", "categories", "ordered", "max_changes"), the text of one of its `rules`,
+        "bounds", "integer", "step", "categories", "ordered", "never", "max_changes"), the text of one of its `rules`,
         "missing" for a cell that became empty or was filled in, or "type" for one that is no finite number.
     message : str
         A sentence about it.
@@ -76,6 +76,7 @@ class _Cells:
             steps["step"] = float(rule.step)
         allowed = {"categories": rule.categories, "ordered": rule.ordered}
         self.allowed = {word: values for word, values in allowed.items() if values is not None}
+        self.never = rule.never or []
         self.order, numeric = rule.ordered, self._numeric(before)
         if learnt is None:
             if self.order is None and isinstance(before.dtype, pd.CategoricalDtype) and before.dtype.ordered:
@@ -132,6 +133,8 @@ class _Cells:
         for word, values in self.allowed.items():
             if new not in values:
                 yield word, f"{moved}, which is not one of {', '.join(map(repr, values))}."
+        if (old, new) in self.never:
+            yield "never", f"{moved}, but it never may switch so."
         if self.way and not self._in_direction(old, new):
             yield self.way, f"{moved}, but it may only go {'up' if self.way == 'increase' else 'down'}."
 

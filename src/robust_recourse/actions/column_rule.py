@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["ColumnRule", "checked_rules", "gathered_rules"]
 
 _LISTS = ("immutable", "increase", "decrease", "integer")
-_MAPPINGS = ("bounds", "step", "categories", "ordered", "weights")
+_MAPPINGS = ("bounds", "step", "categories", "ordered", "never", "weights")
 _LIGHTEST, _HEAVIEST = 1e-50, 1e50  # weights whose squares are numbers
 
 
@@ -40,6 +40,8 @@ class ColumnRule:
         What a changed value is a multiple of.
     categories, ordered : list or None
         Values that it may switch to, and the order of its values.
+    never : list or None
+        Pairs of values: it may not switch from the first to the second.
     weights : float
         Price of one unit of change.
     """
@@ -53,6 +55,7 @@ class ColumnRule:
     step: float | None = None
     categories: list[Any] | None = None
     ordered: list[Any] | None = None
+    never: list[Any] | None = None
     weights: float = 1.0
 
     @property
@@ -93,6 +96,8 @@ class ColumnRule:
                 raise ValueError(
                     f"actions: column {column!r} is in {word}, so it cannot have bounds, a step or be integer."
                 )
+        if self.never is not None:
+            _check_pairs(self.never, f"actions.never[{column!r}]")
         if self.ordered is not None:
             unknown = [value for value in self.categories or [] if value not in self.ordered]
             if unknown:
@@ -146,11 +151,21 @@ def _check_bounds(bounds: Any, name: str) -> None:
         raise ValueError(f"{name} is empty: its low bound {low:g} is above its high bound {high:g}.")
 
 
+def _check_pairs(pairs: list[Any], name: str) -> None:
+    for pair in pairs:
+        if not isinstance(pair, tuple) or len(pair) != 2 or not all(map(_is_value, pair)) or pair[0] == pair[1]:
+            raise ValueError(f"{name} must list pairs of different values, (from, to), got {pair!r}.")
+
+
+def _is_value(value: Any) -> bool:
+    return bool(pd.api.types.is_scalar(value) and not pd.isna(value))
+
+
 def _check_list(values: list[Any], name: str) -> None:
     if not values:
         raise ValueError(f"{name} is empty. Put the column in immutable if it may not change.")
     for position, value in enumerate(values):
-        if not pd.api.types.is_scalar(value) or pd.isna(value):
+        if not _is_value(value):
             raise ValueError(f"{name} must list values, got {value!r}; a missing cell always stays missing.")
         if value in values[:position]:
             raise ValueError(f"{name} has {value!r} twice.")

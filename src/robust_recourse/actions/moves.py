@@ -44,6 +44,8 @@ class Moves:
         Price of one unit of change, or of another category.
     targets : tuple of ndarray of bool, or None for each column
         Which categories a column may switch to; None for numbers.
+    never : tuple of ndarray of bool, or None for each column
+        Switches that are forbidden, from code to code; None where there are none.
     max_changes : int or None
         How many columns may change.
     rules : tuple of Rule
@@ -59,6 +61,7 @@ class Moves:
     falls: BoolArray
     weights: FloatArray
     targets: tuple[BoolArray | None, ...]
+    never: tuple[BoolArray | None, ...] = ()
     max_changes: int | None = None
     rules: tuple[Rule, ...] = ()
     dtypes: tuple[Any, ...] = ()
@@ -93,7 +96,7 @@ class Moves:
         """Return the same in units of cost; categories have no bounds."""
         low, high = self.range()
         units = self.units
-        return Limits(low / units, high / units, self.rises, self.falls, self.weights, self.targets)
+        return Limits(low / units, high / units, self.rises, self.falls, self.weights, self.targets, self.never)
 
     def outside(self, values: FloatArray, missing: BoolArray) -> BoolArray:
         """Which cells are out of the bounds that were asked for, although they may change; of shape (m, p)."""
@@ -181,6 +184,7 @@ def moves_of(actions: ActionSet, schema: Schema) -> Moves:
         falls=falls,
         weights=limits.weights,
         targets=tuple(map(_targets, rules, schema.columns)),
+        never=tuple(map(_never, rules, schema.columns)),
         max_changes=actions.max_changes,
         rules=tuple(kept),
         dtypes=schema.dtypes,
@@ -192,6 +196,15 @@ def _targets(rule: ColumnRule, column: Column) -> BoolArray | None:
         return None
     allowed = set(column.values if rule.categories is None else rule.categories)
     return np.array([value in allowed for value in column.values], dtype=bool)
+
+
+def _never(rule: ColumnRule, column: Column) -> BoolArray | None:
+    if not column.categorical or not rule.never:
+        return None
+    forbidden = np.zeros((len(column.values), len(column.values)), dtype=bool)
+    for pair in rule.never:
+        forbidden[tuple(map(column.values.index, pair))] = True
+    return forbidden
 
 
 def _held(dtype: Any) -> tuple[float, float]:

@@ -35,6 +35,7 @@ _KEYS = {
     "step": "a number",
     "categories": "a list of values",
     "ordered": "a list of values",
+    "never": "a list of pairs",
     "weight": "a number",
 }
 _HINTS = {
@@ -55,6 +56,7 @@ There is one table for each column, like [columns.amount]; these lines may stand
   step = 50                    a changed value is a multiple of this
   categories = ["a", "b"]      it may only switch to these values
   ordered = ["low", "high"]    its values have this order, from low to high
+  never = [["b", "a"]]         it may not switch from the first of a pair to the second
   weight = 2.0                 a change costs so many times as much
 Names with other signs than letters, digits, - and _ stand in quotes: [columns."credit amount"].
 These lines may stand above all tables:
@@ -96,7 +98,7 @@ def _arguments(content: Mapping[str, Any]) -> dict[str, Any]:
         if not isinstance(value, wanted) or isinstance(value, bool) or not texts:
             raise ValueError(f"{key} must be {_TOP[key]}, got {_shown(value)}.")
     found: dict[str, Any] = {rule: [] for rule in ("immutable", "increase", "decrease", "integer")}
-    found |= {rule: {} for rule in ("bounds", "step", "categories", "ordered", "weights")}
+    found |= {rule: {} for rule in ("bounds", "step", "categories", "ordered", "never", "weights")}
     found |= {"max_changes": content.get("max_changes"), "rules": content.get("rules", [])}
     for kind in ("columns", "positions"):
         for name, table in content.get(kind, {}).items():
@@ -123,10 +125,15 @@ def _check_table(table: Mapping[str, Any], kind: str, name: str) -> None:
             "true or false": isinstance(value, bool),
             '"up" or "down"': value in ("up", "down"),
             "a number": number,
-            "a list of values": isinstance(value, list) and not any(isinstance(v, list | dict) for v in value),
+            "a list of values": _is_list(value),
+            "a list of pairs": isinstance(value, list) and all(_is_list(v) and len(v) == 2 for v in value),
         }
         if not fits[_KEYS[key]]:
             raise ValueError(f"{where}: {key} must be {_KEYS[key]}, got {_shown(value)}.")
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list) and not any(isinstance(entry, list | dict) for entry in value)
 
 
 def _collect(found: dict[str, Any], column: Hashable, table: Mapping[str, Any]) -> None:
@@ -137,9 +144,9 @@ def _collect(found: dict[str, Any], column: Hashable, table: Mapping[str, Any]) 
         found["increase" if table["direction"] == "up" else "decrease"].append(column)
     if "min" in table or "max" in table:
         found["bounds"][column] = (table.get("min"), table.get("max"))
-    for key, rule in (("step", "step"), ("categories", "categories"), ("ordered", "ordered"), ("weight", "weights")):
+    for key in ("step", "categories", "ordered", "never", "weight"):
         if key in table:
-            found[rule][column] = table[key]
+            found["weights" if key == "weight" else key][column] = table[key]
 
 
 def _unknown(key: str, where: str, known: Iterable[str], hint: str) -> ValueError:
@@ -223,6 +230,7 @@ def _entries(rule: ColumnRule) -> dict[str, Any]:
         "step": rule.step,
         "categories": rule.categories,
         "ordered": rule.ordered,
+        "never": rule.never,
         "weight": rule.weights if rule.weights != 1 else None,
     }
     return {key: value for key, value in entries.items() if value is not None}

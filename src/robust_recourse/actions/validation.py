@@ -69,8 +69,18 @@ def _check_column(rule: ColumnRule, column: Column, schema: Schema) -> None:
                 f"actions.{word} names column {rule.column!r}, which holds categories. "
                 "Use categories or ordered for it."
             )
+        for value in (value for pair in rule.never or () for value in pair if value not in column.values):
+            raise ValueError(
+                f"actions.never[{rule.column!r}] has {value!r}, which no training row has. "
+                f"They have {', '.join(map(repr, column.values[:10]))}{', ...' * (len(column.values) > 10)}."
+            )
     if column.kind != "number":
         return
+    if rule.never is not None and rule.categories is None and rule.ordered is None:
+        raise ValueError(
+            f"actions.never names column {rule.column!r}, which holds numbers. Use bounds or a direction for it, "
+            "or list its values in categories."
+        )
     unlearnt = {
         "integer": rule.integer and not (column.step > 0.0 and column.step.is_integer()),
         "step": rule.step is not None and column.step != rule.step,

@@ -98,6 +98,8 @@ def _may_become(rule: ColumnRule, column: Column) -> str:
         parts = _span(rule, column)
     if rule.way:
         parts.append(f"only {_WAYS[rule.way]}")
+    if rule.never and column.categorical:
+        parts.append(f"never {_joined([f'{old!r} to {new!r}' for old, new in rule.never], ', ')}")
     return ", ".join(parts) or _FREE
 
 
@@ -118,7 +120,10 @@ def printable(text: str) -> str:
 
 def _listed(values: Sequence[Any], separator: str) -> str:
     """List categories, as many as fit on a line."""
-    texts = [repr(value) for value in values]
+    return _joined([repr(value) for value in values], separator)
+
+
+def _joined(texts: list[str], separator: str) -> str:
     ends = accumulate(len(text) + len(separator) for text in texts)
     shown = max(1, sum(end <= _WIDTH for end in ends))
     if shown >= len(texts):
