@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from robust_recourse._validation import check_integer, check_real
+from robust_recourse.actions.following import following
 from robust_recourse.actions.names import Names
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["ColumnRule", "checked_rules", "gathered_rules"]
 
 _LISTS = ("immutable", "increase", "decrease", "integer")
-_MAPPINGS = ("bounds", "step", "categories", "ordered", "never", "weights")
+_MAPPINGS = ("bounds", "step", "categories", "ordered", "never", "link", "effects", "weights")
 _LIGHTEST, _HEAVIEST = 1e-50, 1e50  # weights whose squares are numbers
 
 
@@ -42,6 +43,11 @@ class ColumnRule:
         Values that it may switch to, and the order of its values.
     never : list or None
         Pairs of values: it may not switch from the first to the second.
+    link : tuple or None
+        The column that determines it, and a dictionary from values of that one to its own; None for those of the
+        training rows.
+    effects : dict or None
+        The columns that it moves, each with how far for each 1 of its own.
     weights : float
         Price of one unit of change.
     """
@@ -56,6 +62,8 @@ class ColumnRule:
     categories: list[Any] | None = None
     ordered: list[Any] | None = None
     never: list[Any] | None = None
+    link: tuple[Hashable, dict[Any, Any] | None] | None = None
+    effects: dict[Hashable, float] | None = None
     weights: float = 1.0
 
     @property
@@ -98,6 +106,11 @@ class ColumnRule:
                 )
         if self.never is not None:
             _check_pairs(self.never, f"actions.never[{column!r}]")
+        for target, rate in (self.effects or {}).items():
+            check_real(rate, f"actions.effects[{column!r}][{target!r}]")
+        for pair in ((self.link and self.link[1]) or {}).items():
+            if not all(map(_is_value, pair)):
+                raise ValueError(f"actions.link[{column!r}] must pair values, got {pair!r}.")
         if self.ordered is not None:
             unknown = [value for value in self.categories or [] if value not in self.ordered]
             if unknown:
@@ -111,6 +124,7 @@ def checked_rules(actions: ActionSet, names: Names | None = None) -> list[Column
     rules = gathered_rules(actions, names)
     for rule in rules:
         rule.check()
+    following(rules)
     if actions.max_changes is not None:
         check_integer(actions.max_changes, "actions.max_changes", minimum=1)
     return rules
@@ -129,8 +143,24 @@ def gathered_rules(actions: ActionSet, names: Names | None = None) -> list[Colum
                 continue
             if word in words:
                 raise ValueError(f"actions.{word} names column {column!r} twice, also as {mentioned!r}. Name it once.")
-            words[word] = _pair(given[mentioned]) if word == "bounds" else given[mentioned]
+            words[word] = _said(word, given[mentioned], names)
     return [ColumnRule(column, **words) for column, words in said.items()]
+
+
+def _said(word: str, value: Any, names: Names | None) -> Any:
+    """Return what a word says about a column, in the form that a rule has it."""
+
+    def named(column: Hashable) -> Hashable:
+        return column if names is None else names.all[names.find(column, word)]
+
+    if word == "bounds":
+        return _pair(value)
+    if word == "link":
+        leader, pairs = next(iter(value.items())) if isinstance(value, dict) else (value, None)
+        return named(leader), pairs
+    if word == "effects":
+        return {named(target): rate for target, rate in value.items()}
+    return value
 
 
 def _pair(bounds: Any) -> Any:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from robust_recourse.actions.column_rule import ColumnRule, checked_rules
+from robust_recourse.actions.following import following
 from robust_recourse.actions.names import Names
 from robust_recourse.tables import Column, Schema
 
@@ -53,10 +54,11 @@ def facts(column: Column) -> str:
 def summary(actions: ActionSet, schema: Schema) -> pd.DataFrame:
     """Return what may happen to every column, as a table."""
     rules = checked_rules(actions, Names.of(schema))
+    moved = following(rules)
     rows = [
         {
             "kind": column.kind,
-            "may become": _may_become(rule, column),
+            "may become": _may_become(rule, column, moved.get(rule.column, [])),
             "step": column.step or math.nan,
             "unit": column.unit if column.kind != "fixed" else math.nan,
             "weight": float(rule.weights),
@@ -83,14 +85,21 @@ def overview(actions: ActionSet, schema: Schema) -> str:
     if actions.max_changes is not None:
         lines.append(f"at most {actions.max_changes} of them may change")
     lines += [f"rule: {text}" for text in actions.rules]
+    lines += [
+        f"effect: each 1 of {source} adds {readable(rate)} to {target}"
+        for source, moved in actions.effects.items()
+        for target, rate in moved.items()
+    ]
     return "\n".join([f"{type(actions).__name__} of {len(table)} columns", *(f"  {line}" for line in lines)])
 
 
-def _may_become(rule: ColumnRule, column: Column) -> str:
+def _may_become(rule: ColumnRule, column: Column, causes: Sequence[Hashable]) -> str:
     if column.kind == "fixed":
         return f"never changes: {column.why}"
+    if rule.link is not None:
+        return f"follows {rule.link[0]}"
     if rule.immutable:
-        return "never changes"
+        return f"only moves with {', '.join(map(str, causes))}" if causes else "never changes"
     if column.categorical:
         ordered = column.kind == "ordered" and rule.categories is None
         parts = [_listed(rule.categories or column.values, " < " if ordered else ", ")]

@@ -45,6 +45,8 @@ class Column:
         The categories; their positions are their codes.
     why : str
         Why a fixed column never changes.
+    partners : tuple of pairs
+        Of a column that another determines: values of that one, and what it is with each.
     """
 
     name: Hashable
@@ -55,6 +57,7 @@ class Column:
     high: float = np.inf
     values: tuple[Any, ...] = ()
     why: str = ""
+    partners: tuple[tuple[Any, Any], ...] = ()
 
     @property
     def categorical(self) -> bool:
