@@ -13,6 +13,7 @@ from pandas.api.types import is_integer_dtype
 from robust_recourse.actions import toml, wording
 from robust_recourse.actions.checking import Violation, violations
 from robust_recourse.actions.column_rule import ColumnRule, checked_rules, gathered_rules
+from robust_recourse.actions.efforts import with_efforts
 from robust_recourse.actions.links import with_partners
 from robust_recourse.actions.moves import Moves, limits_of, moves_of
 from robust_recourse.actions.names import Names
@@ -68,6 +69,11 @@ class ActionSet:
         `max_changes`. Effects of effects count.
     weights : mapping from column to float
         Price of one unit of change, or of a switch, positive; 1 for the columns that are not named.
+    cost : "percentile" or mapping from column to "percentile" or pairs
+        What changes of numbers cost, instead of their size in units. "percentile": the share of the training rows that
+        is overtaken, so that the way from the middle to the top is 0.5; for all numbers, or for those that are named.
+        Or pairs ``(value, effort)``, both rising, linear between and beyond them: what lies between two values is the
+        difference of their efforts. Weights count on top of it.
     max_changes : int, optional
         How many columns may change together.
     rules : iterable of str
@@ -133,6 +139,7 @@ class ActionSet:
         link: Mapping[Column, Any] | None = None,
         effects: Mapping[Column, Mapping[Column, float]] | None = None,
         weights: Mapping[Column, float] | None = None,
+        cost: str | Mapping[Column, Any] | None = None,
         max_changes: int | None = None,
         rules: Iterable[str] = (),
     ) -> None:
@@ -150,6 +157,7 @@ class ActionSet:
             column: _mapping(moved, f"effects[{column!r}]") for column, moved in _mapping(effects, "effects").items()
         }
         self.weights = _mapping(weights, "weights")
+        self.cost = cost if isinstance(cost, str) else {k: _effort(v) for k, v in _mapping(cost, "cost").items()}
         self.max_changes = max_changes
         self.rules = [Rule(rule).text for rule in _listed(rules, "rules", "rules")]
         self.schema: Schema | None = None
@@ -226,6 +234,7 @@ class ActionSet:
         )
         if isinstance(frame, pd.DataFrame):
             schema = with_partners(schema, rules, frame)
+            schema = with_efforts(schema, rules, frame, everywhere=isinstance(self.cost, str))
         check_schema(self, schema)
         return schema
 
@@ -275,7 +284,7 @@ class ActionSet:
 
     def _comparable(self) -> tuple[Any, ...]:
         said = {rule.column: rule for rule in gathered_rules(self) if rule != ColumnRule(rule.column)}
-        return said, self.max_changes, self.rules
+        return said, self.cost if isinstance(self.cost, str) else None, self.max_changes, self.rules
 
     def limits(self, columns: int | Sequence[Column]) -> Limits:
         """Turn directions, bounds and weights into arrays for a table with these columns (names, or how many).
@@ -331,6 +340,15 @@ def _lists(mapping: Any, word: str) -> dict[Column, list[Any]]:
 def _pairs(pairs: list[Any]) -> list[Any]:
     """Return lists of two, as a file has them, as tuples; what is no pair as it is."""
     return [tuple(pair) if isinstance(pair, list) else pair for pair in pairs]
+
+
+def _effort(cost: Any) -> Any:
+    """Return a table of efforts as a list of pairs; what is none as it is."""
+    return _pairs(list(cost.items() if isinstance(cost, Mapping) else cost)) if _is_table(cost) else cost
+
+
+def _is_table(cost: Any) -> bool:
+    return isinstance(cost, Iterable) and not isinstance(cost, str)
 
 
 def _leader(link: Any, column: Column) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +19,11 @@ from robust_recourse.actions.names import Names
 if TYPE_CHECKING:
     from robust_recourse.actions.action_set import ActionSet
 
-__all__ = ["ColumnRule", "checked_rules", "gathered_rules"]
+__all__ = ["PERCENTILE", "ColumnRule", "checked_rules", "gathered_rules"]
 
 _LISTS = ("immutable", "increase", "decrease", "integer")
-_MAPPINGS = ("bounds", "step", "categories", "ordered", "never", "link", "effects", "weights")
+_MAPPINGS = ("bounds", "step", "categories", "ordered", "never", "link", "effects", "weights", "cost")
+PERCENTILE = "percentile"
 _LIGHTEST, _HEAVIEST = 1e-50, 1e50  # weights whose squares are numbers
 
 
@@ -50,6 +52,9 @@ class ColumnRule:
         The columns that it moves, each with how far for each 1 of its own.
     weights : float
         Price of one unit of change.
+    cost : str, list or None
+        "percentile" if a change costs the share of the training rows that it overtakes, or pairs of values and what
+        they cost; None for its distance in units.
     """
 
     column: Hashable
@@ -65,6 +70,7 @@ class ColumnRule:
     link: tuple[Hashable, dict[Any, Any] | None] | None = None
     effects: dict[Hashable, float] | None = None
     weights: float = 1.0
+    cost: Any = None
 
     @property
     def low(self) -> float:
@@ -111,6 +117,8 @@ class ColumnRule:
         for pair in ((self.link and self.link[1]) or {}).items():
             if not all(map(_is_value, pair)):
                 raise ValueError(f"actions.link[{column!r}] must pair values, got {pair!r}.")
+        if self.cost is not None and self.cost != PERCENTILE:
+            _check_effort(self.cost, f"actions.cost[{column!r}]")
         if self.ordered is not None:
             unknown = [value for value in self.categories or [] if value not in self.ordered]
             if unknown:
@@ -125,6 +133,8 @@ def checked_rules(actions: ActionSet, names: Names | None = None) -> list[Column
     for rule in rules:
         rule.check()
     following(rules)
+    if isinstance(actions.cost, str) and actions.cost != PERCENTILE:
+        raise ValueError(f"actions.cost must be {PERCENTILE!r} or a dictionary from columns, got {actions.cost!r}.")
     if actions.max_changes is not None:
         check_integer(actions.max_changes, "actions.max_changes", minimum=1)
     return rules
@@ -135,6 +145,8 @@ def gathered_rules(actions: ActionSet, names: Names | None = None) -> list[Colum
     said: dict[Hashable, dict[str, Any]] = {column: {} for column in names.all} if names is not None else {}
     for word in (*_LISTS, *_MAPPINGS):
         given = getattr(actions, word)
+        if word == "cost" and isinstance(given, str):
+            continue  # it is about all columns
         for mentioned in given:
             column = mentioned if names is None else names.all[names.find(mentioned, word)]
             words = said.setdefault(column, {})
@@ -189,6 +201,15 @@ def _check_pairs(pairs: list[Any], name: str) -> None:
 
 def _is_value(value: Any) -> bool:
     return bool(pd.api.types.is_scalar(value) and not pd.isna(value))
+
+
+def _check_effort(pairs: Any, name: str) -> None:
+    if not isinstance(pairs, list) or len(pairs) < 2 or not all(isinstance(p, tuple) and len(p) == 2 for p in pairs):
+        raise ValueError(f"{name} must be {PERCENTILE!r} or two or more pairs (value, effort), got {pairs!r}.")
+    for one, other in pairwise(pairs):
+        for word, end, more in zip(("values", "efforts"), one, other, strict=True):
+            if not check_real(end, name) < check_real(more, name):
+                raise ValueError(f"{name} must have rising {word}, got {end!r} before {more!r}.")
 
 
 def _check_list(values: list[Any], name: str) -> None:

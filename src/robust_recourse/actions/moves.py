@@ -16,6 +16,7 @@ from robust_recourse.actions.names import Names
 from robust_recourse.actions.rules import Rule
 from robust_recourse.actions.validation import check_schema
 from robust_recourse.math.limits import Limits
+from robust_recourse.math.piecewise import piecewise_linear
 from robust_recourse.tables import Column, Schema
 from robust_recourse.tables.columns import decimals
 
@@ -86,8 +87,34 @@ class Moves:
 
     @property
     def proportional(self) -> bool:
-        """Whether every row is its point times the units: all columns are numbers, and none follows others."""
-        return bool(self.numbers.all()) and not self.followers
+        """Whether every row is its point times the units: numbers, as dear everywhere, none of which follows others."""
+        return bool(self.numbers.all()) and not self.followers and not self._efforts
+
+    @cached_property
+    def _efforts(self) -> dict[int, tuple[FloatArray, FloatArray]]:
+        """Values of the numbers that are not as dear everywhere, and what they cost."""
+        return {k: tuple(np.array(column.effort).T) for k, column in enumerate(self.columns) if column.effort}
+
+    @property
+    def linear(self) -> BoolArray:
+        """Which columns are as dear everywhere, so that a number is its point times its unit."""
+        return np.array([not column.effort for column in self.columns])
+
+    def to_points(self, values: FloatArray) -> FloatArray:
+        """Return numbers, in the last axis by column, in coordinates whose differences are costs before weights."""
+        points: FloatArray = values / self.units
+        for k, (known, effort) in self._efforts.items():
+            points[..., k] = piecewise_linear(values[..., k], known, effort)
+        return points
+
+    def to_values(self, points: FloatArray) -> FloatArray:
+        """Return what :meth:`to_points` came from: what it is told of exactly, the rest but for rounding."""
+        values: FloatArray = points * self.units
+        for k, (known, effort) in self._efforts.items():
+            back = piecewise_linear(points[..., k], effort, known)
+            told = self._told(k)(back)
+            values[..., k] = np.where(piecewise_linear(told, known, effort) == points[..., k], told, back)
+        return values
 
     def range(self) -> tuple[FloatArray, FloatArray]:
         """Return the bounds of the numbers: those asked for or, on a side without one, the range of the training rows.
@@ -107,9 +134,8 @@ class Moves:
 
     def limits(self) -> Limits:
         """Return the same in units of cost; categories have no bounds."""
-        low, high = self.range()
-        units = self.units
-        return Limits(low / units, high / units, self.rises, self.falls, self.weights, self.targets, self.never)
+        low, high = map(self.to_points, self.range())
+        return Limits(low, high, self.rises, self.falls, self.weights, self.targets, self.never)
 
     def outside(self, values: FloatArray, missing: BoolArray) -> BoolArray:
         """Which cells are out of the bounds that were asked for, although they may change; of shape (m, p)."""

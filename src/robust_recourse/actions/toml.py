@@ -26,7 +26,13 @@ if TYPE_CHECKING:
 
 __all__ = ["read", "starting_toml", "write"]
 
-_TOP = {"max_changes": "a whole number", "rules": "a list of texts", "columns": "a table", "positions": "a table"}
+_TOP = {
+    "max_changes": "a whole number",
+    "rules": "a list of texts",
+    "cost": "a text",
+    "columns": "a table",
+    "positions": "a table",
+}
 _KEYS = {
     "immutable": "true or false",
     "direction": '"up" or "down"',
@@ -41,6 +47,7 @@ _KEYS = {
     "pairs": "a list of pairs",
     "effects": "a table of numbers",
     "weight": "a number",
+    "cost": "a text or a list of pairs",
 }
 _HINTS = {
     "bounds": "write min = ... and max = ...",
@@ -66,10 +73,13 @@ There is one table for each column, like [columns.amount]; these lines may stand
   pairs = [["none", 0]]        what it is with values of the column that it follows, if not as in the training rows
   effects = { income = 0.1 }   each 1 that it rises adds so much to other columns, which nobody pays for
   weight = 2.0                 a change costs so many times as much
+  cost = "percentile"          a change costs the share of the training rows that it overtakes
+  cost = [[0, 0], [900, 1]]    or what lies between these values costs the difference of the efforts beside them
 Names with other signs than letters, digits, - and _ stand in quotes: [columns."credit amount"].
 These lines may stand above all tables:
   max_changes = 3              at most so many columns change together
   rules = ["used <= limit"]    inequalities between columns of numbers that must hold
+  cost = "percentile"          changes of all numbers cost the share of the training rows that they overtake
 """
 _REMARKS = {
     "direction": '  # or "down"',
@@ -105,13 +115,14 @@ def _arguments(content: Mapping[str, Any]) -> dict[str, Any]:
         if key not in _TOP:
             hint = f"write [columns.{_key(key)}]" if isinstance(value, dict) else ""
             raise _unknown(key, "at the top", _TOP, hint)
-        wanted: type[Any] = {"max_changes": int, "rules": list}.get(key, dict)
+        wanted: type[Any] = {"max_changes": int, "rules": list, "cost": str}.get(key, dict)
         texts = key != "rules" or (isinstance(value, list) and all(isinstance(entry, str) for entry in value))
         if not isinstance(value, wanted) or isinstance(value, bool) or not texts:
             raise ValueError(f"{key} must be {_TOP[key]}, got {_shown(value)}.")
     found: dict[str, Any] = {rule: [] for rule in ("immutable", "increase", "decrease", "integer")}
     found |= {rule: {} for rule in ("bounds", "step", "categories", "ordered", "never", "link", "effects", "weights")}
     found |= {"max_changes": content.get("max_changes"), "rules": content.get("rules", [])}
+    found["cost"] = content.get("cost", {})
     for kind in ("columns", "positions"):
         for name, table in content.get(kind, {}).items():
             where = f"[{kind}.{_key(name)}]"
@@ -139,7 +150,8 @@ def _check_table(table: Mapping[str, Any], kind: str, name: str) -> None:
             "a list of values": _is_list(value),
             "the name of a column": isinstance(value, str) if kind == "columns" else isinstance(value, int),
             "a table of numbers": isinstance(value, dict) and all(map(_is_number, value.values())),
-            "a list of pairs": isinstance(value, list) and all(_is_list(v) and len(v) == 2 for v in value),
+            "a list of pairs": _is_pairs(value),
+            "a text or a list of pairs": isinstance(value, str) or _is_pairs(value),
         }
         if not fits[_KEYS[key]]:
             raise ValueError(f"{where}: {key} must be {_KEYS[key]}, got {_shown(value)}.")
@@ -158,6 +170,10 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, list) and not any(isinstance(entry, list | dict) for entry in value)
 
 
+def _is_pairs(value: Any) -> bool:
+    return isinstance(value, list) and all(_is_list(entry) and len(entry) == 2 for entry in value)
+
+
 def _collect(found: dict[str, Any], column: Hashable, table: Mapping[str, Any]) -> None:
     for rule in ("immutable", "integer"):
         if table.get(rule):
@@ -172,6 +188,10 @@ def _collect(found: dict[str, Any], column: Hashable, table: Mapping[str, Any]) 
     if "effects" in table:
         named = int if isinstance(column, int) else str
         found["effects"][column] = {named(target): rate for target, rate in table["effects"].items()}
+    if "cost" in table:
+        if isinstance(found["cost"], str):
+            raise ValueError(f"cost stands above all tables, and at column {column!r} again. Say it once.")
+        found["cost"][column] = table["cost"]
     for key in ("step", "categories", "ordered", "never", "weight"):
         if key in table:
             found["weights" if key == "weight" else key][column] = table[key]
@@ -192,6 +212,8 @@ def write(actions: ActionSet) -> str:
     document = _document()
     if actions.max_changes is not None:
         document["max_changes"] = int(actions.max_changes)
+    if isinstance(actions.cost, str):
+        document["cost"] = actions.cost
     if actions.rules:
         document["rules"] = tomlkit.array().multiline(True)
         document["rules"].extend(map(_value, actions.rules))
@@ -265,6 +287,7 @@ def _entries(rule: ColumnRule) -> dict[str, Any]:
         "pairs": list((rule.link[1] or {}).items()) or None if rule.link else None,
         "effects": rule.effects,
         "weight": rule.weights if rule.weights != 1 else None,
+        "cost": rule.cost,
     }
     return {key: value for key, value in entries.items() if value is not None}
 

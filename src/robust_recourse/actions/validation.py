@@ -52,6 +52,8 @@ def check_schema(actions: ActionSet, schema: Schema) -> list[ColumnRule]:
     rules = checked_rules(actions, names)
     for rule, column in zip(rules, schema.columns, strict=True):
         _check_column(rule, column, schema)
+    if isinstance(actions.cost, str) and schema.names is None:
+        raise ValueError(f"actions.cost is {actions.cost!r}, but {_CONTINUOUS}")
     for k, rule in enumerate(rules):
         _check_link(rule, schema, k, names)
         for target in rule.effects or ():
@@ -81,6 +83,8 @@ def _check_column(rule: ColumnRule, column: Column, schema: Schema) -> None:
                 f"actions.never[{rule.column!r}] has {value!r}, which no training row has. "
                 f"They have {', '.join(map(repr, column.values[:10]))}{', ...' * (len(column.values) > 10)}."
             )
+    if rule.cost is not None and column.categorical:
+        raise ValueError(f"actions.cost names column {rule.column!r}, which holds categories. Use weights for it.")
     if column.kind != "number":
         return
     if rule.never is not None and rule.categories is None and rule.ordered is None:
@@ -91,6 +95,7 @@ def _check_column(rule: ColumnRule, column: Column, schema: Schema) -> None:
     unlearnt = {
         "integer": rule.integer and not (column.step > 0.0 and column.step.is_integer()),
         "step": rule.step is not None and column.step != rule.step,
+        "cost": rule.cost is not None and not column.effort,
         **listed,
     }
     for word in (word for word, said in unlearnt.items() if said):

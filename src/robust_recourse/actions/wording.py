@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from robust_recourse.actions.column_rule import ColumnRule, checked_rules
+from robust_recourse.actions.column_rule import PERCENTILE, ColumnRule, checked_rules
 from robust_recourse.actions.following import following
 from robust_recourse.actions.names import Names
 from robust_recourse.tables import Column, Schema
@@ -45,7 +45,7 @@ def facts(column: Column) -> str:
     if column.kind == "number":
         grid = f" in steps of {column.step:.15g}" if column.step else ""
         span = f" from {readable(column.low, 6)} to {readable(column.high, 6)}" if math.isfinite(column.low) else ""
-        return f"number{span}{grid}; a unit of cost is {readable(column.unit)}"
+        return f"number{span}{grid}" + (f"; a unit of cost is {readable(column.unit)}" * (not column.effort))
     if column.kind == "ordered":
         return f"ordered: {_listed(column.values, ' < ')}"
     return f"category: {_listed(column.values, ', ')}"
@@ -60,7 +60,7 @@ def summary(actions: ActionSet, schema: Schema) -> pd.DataFrame:
             "kind": column.kind,
             "may become": _may_become(rule, column, moved.get(rule.column, [])),
             "step": column.step or math.nan,
-            "unit": column.unit if column.kind != "fixed" else math.nan,
+            "unit": column.unit if column.kind != "fixed" and not column.effort else math.nan,
             "weight": float(rule.weights),
         }
         for rule, column in zip(rules, schema.columns, strict=True)
@@ -82,6 +82,10 @@ def overview(actions: ActionSet, schema: Schema) -> str:
     lines = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in cells]
     if len(table) > _LINES:
         lines.append(f"... and {len(table) - _LINES} more columns")
+    for column in (column for column in schema.columns if column.effort):
+        own = not isinstance(actions.cost, str) and actions.cost.get(column.name) != PERCENTILE
+        what = "as its table says" if own else "the share of the training rows that is overtaken"
+        lines.append(f"{printable(str(column.name))} costs {what}")
     if actions.max_changes is not None:
         lines.append(f"at most {actions.max_changes} of them may change")
     lines += [f"rule: {text}" for text in actions.rules]

@@ -49,7 +49,7 @@ class Space:
     def points(self) -> FloatArray:
         """The people as they are, of shape (m, p); 0 in columns that never change, which would count in lengths."""
         fixed = np.array([column.kind == "fixed" for column in self.moves.columns])
-        return np.where(fixed, 0.0, self.table.values / self.moves.units)
+        return np.where(fixed, 0.0, self.moves.to_points(self.table.values))
 
     @property
     def exact(self) -> bool:
@@ -75,7 +75,7 @@ class Space:
         if self.exact:
             return points
         values = self.legal(points, people, rounding)
-        return np.where(values == self.table.values[people], self.points[people], values / self.moves.units)
+        return np.where(values == self.table.values[people], self.points[people], self.moves.to_points(values))
 
     def outcome(self, values: FloatArray, people: IntArray, *, smoothly: bool = False) -> FloatArray:
         """Return what becomes of people who do something: that, and the columns that follow."""
@@ -103,10 +103,10 @@ class Space:
     def column_costs(self, x: FloatArray, people: IntArray) -> FloatArray:
         """Return what the change of every column costs, of shape (n, p)."""
         values, own, moves = self.legal(x, people), self.table.values[people], self.moves
-        change = np.where(moves.numbers, np.abs(values - own) / moves.units, values != own)
+        change = np.where(moves.numbers, np.abs(moves.to_points(values) - moves.to_points(own)), values != own)
         costs: FloatArray = change * moves.weights
         return costs
 
     def _values(self, points: FloatArray, people: IntArray) -> FloatArray:
         # A number that did not move keeps its bits.
-        return np.where(points == self.points[people], self.table.values[people], points * self.moves.units)
+        return np.where(points == self.points[people], self.table.values[people], self.moves.to_values(points))
