@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from robust_recourse import ActionSet, NearestAccepted, RobustBayesianRecourse, Wachter, load, save
 
@@ -175,6 +176,14 @@ def test_gradients_see_what_follows():
     found = Wachter(model, actions).fit(PEOPLE).explain(PEOPLE.head(1).assign(income=2000))
     assert found.valid.all()
     assert found.x["savings"].item() == pytest.approx(2000, abs=100)  # its step
+
+
+def test_closed_forms_do_not_pass_for_gradients_of_what_follows():
+    numbers = PEOPLE[["savings", "income"]]
+    model = LogisticRegression().fit(numbers.assign(savings=0.0), numbers["income"] > 2500)
+    actions = ActionSet(numbers, effects={"savings": {"income": 0.5}}, immutable=["income"])
+    found = Wachter(model, actions).fit(numbers).explain(numbers.head(1).assign(income=2000))
+    assert found.valid.all()
 
 
 @pytest.mark.parametrize(

@@ -210,13 +210,13 @@ class Moves:
     def _held_rules(self, values: FloatArray, own: FloatArray, missing: BoolArray) -> Iterator[tuple[str, BoolArray]]:
         if not self.rules:
             return
-        outcome = self.consequences(values, own, missing)
-        cells = self._cells(outcome, missing)
+        became = self.consequences(values, own, missing)
+        cells = self._cells(became, missing)
         for rule in self.rules:
             if isinstance(rule, Rule):
                 yield rule.text, rule.holds(cells)
             else:
-                yield rule.text, rule.holds(values, outcome, own, missing, self._told(rule.column))
+                yield rule.text, rule.holds(values, became, own, missing, self._told(rule.column))
 
     def _told(self, k: int) -> Callable[[FloatArray], FloatArray]:
         """Return what rounds numbers of a column to its grid, in its type."""

@@ -72,4 +72,4 @@ def _trace(answer: Answer, units: FloatArray | None, order: IntArray) -> Trace:
 def _restored(space: Space, points: FloatArray, people: IntArray, found: BoolArray) -> Any:
     # People without a point get any: their cells are emptied.
     points = np.where(found[:, None], points, space.points[people])
-    return space.table.restore(space.outcome(space.legal(points, people), people), people, found)
+    return space.table.restore(space.consequences(space.legal(points, people), people), people, found)

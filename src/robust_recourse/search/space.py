@@ -20,7 +20,7 @@ class Space:
     """People as *points*: numbers in units of cost, categories as codes, all columns of the table.
 
     Every point stands for what a person does, as it can be told: within bounds, on the grid of steps, in the types of
-    the columns. What becomes of the person, the outcome, are these values and those of the columns that follow them.
+    the columns. What becomes of the person are these values and those of the columns that follow.
     The model is only asked about such rows, so that no rounding comes after its answer.
 
     Attributes
@@ -77,18 +77,18 @@ class Space:
         values = self.legal(points, people, rounding)
         return np.where(values == self.table.values[people], self.points[people], self.moves.to_points(values))
 
-    def outcome(self, values: FloatArray, people: IntArray, *, smoothly: bool = False) -> FloatArray:
+    def consequences(self, values: FloatArray, people: IntArray, *, smoothly: bool = False) -> FloatArray:
         """Return what becomes of people who do something: that, and the columns that follow."""
         return self.moves.consequences(values, self.table.values[people], self.table.missing[people], smoothly=smoothly)
 
     def decode(self, values: FloatArray, people: IntArray) -> Any:
         """Return what becomes of people who do something, as the model gets it."""
-        return self.table.decode(self.outcome(values, people), people)
+        return self.table.decode(self.consequences(values, people), people)
 
     def decode_smoothly(self, points: FloatArray, people: IntArray) -> Any:
         """Return rows for derivatives: nothing is rounded."""
         values = points if self.exact else self._values(points, people)
-        return self.table.decode(self.outcome(values, people, smoothly=True), people)
+        return self.table.decode(self.consequences(values, people, smoothly=True), people)
 
     def keeps_rules(self, values: FloatArray, people: IntArray) -> BoolArray:
         """Whether the rules hold in what becomes of people who do something."""
