@@ -213,8 +213,8 @@ def test_rules_are_judged_on_values_and_missing_ones_count_as_holding():
     allowed = actions.resolve(actions.schema)
     values = np.array([[1.0, 2.0], [3.0, 2.0], [3.0, 0.0], [1.0, 10.0]])
     missing = np.array([[False, False], [False, False], [False, True], [False, False]])
-    np.testing.assert_array_equal(allowed.keeps_rules(values, missing), [True, False, True, False])
-    assert [allowed.broken_rule(v, m) for v, m in zip(values, missing, strict=True)] == [
+    np.testing.assert_array_equal(allowed.keeps_rules(values, values, missing), [True, False, True, False])
+    assert [allowed.broken_rule(v, v, m) for v, m in zip(values, missing, strict=True)] == [
         "",
         "used <= limit",
         "",
@@ -226,7 +226,8 @@ def test_rules_about_arrays_call_their_columns_by_number():
     actions = ActionSet(rules=["x0 <= x1"])
     schema = actions.schema_for(np.zeros((2, 2)))
     allowed = actions.resolve(schema)
-    kept = allowed.keeps_rules(np.array([[1.0, 2.0], [2.0, 1.0]]), np.zeros((2, 2), dtype=bool))
+    values = np.array([[1.0, 2.0], [2.0, 1.0]])
+    kept = allowed.keeps_rules(values, values, np.zeros((2, 2), dtype=bool))
     np.testing.assert_array_equal(kept, [True, False])
 
 

@@ -13,6 +13,8 @@ from pandas.api.types import is_integer_dtype
 from robust_recourse.actions import toml, wording
 from robust_recourse.actions.checking import Violation, violations
 from robust_recourse.actions.column_rule import ColumnRule, checked_rules, gathered_rules
+from robust_recourse.actions.efforts import with_efforts
+from robust_recourse.actions.links import with_partners
 from robust_recourse.actions.moves import Moves, limits_of, moves_of
 from robust_recourse.actions.names import Names
 from robust_recourse.actions.rules import Rule
@@ -53,8 +55,25 @@ class ActionSet:
         The column holds categories and may only switch to these values. Keeping its own is always allowed.
     ordered : mapping from column to list of values
         The column holds categories with an order, from low to high. All values of the training rows must be listed.
+    never : mapping from column to list of (from, to)
+        Switches of categories that are forbidden, as of a marital status from divorced to single.
+    link : mapping from column to column
+        The first follows the second, which determines it, as a number of years follows the school: nobody changes it
+        otherwise, and when the second changes, the first becomes what the training rows have with the new value. They
+        must agree on it; a value that none of them has is out of reach. Instead of the second, ``{second: pairs}``
+        with a dictionary from its values to those of the first says so without them.
+    effects : mapping from column to {column: number}
+        What a change of a number does to other numbers: ``{"savings": {"income": 0.1}}`` adds 0.1 to the income for
+        each 1 that is added to the savings. It is rounded to what the column can have, and must stay within its bounds;
+        only what a person does is paid for, and only that is limited by `immutable`, `increase`, `decrease` and
+        `max_changes`. Effects of effects count.
     weights : mapping from column to float
         Price of one unit of change, or of a switch, positive; 1 for the columns that are not named.
+    cost : "percentile" or mapping from column to "percentile" or pairs
+        What changes of numbers cost, instead of their size in units. "percentile": the share of the training rows that
+        is overtaken, so that the way from the middle to the top is 0.5; for all numbers, or for those that are named.
+        Or pairs ``(value, effort)``, both rising, linear between and beyond them: what lies between two values is the
+        difference of their efforts. Weights count on top of it.
     max_changes : int, optional
         How many columns may change together.
     rules : iterable of str
@@ -116,7 +135,11 @@ class ActionSet:
         step: Mapping[Column, float] | None = None,
         categories: Mapping[Column, Iterable[Any]] | None = None,
         ordered: Mapping[Column, Iterable[Any]] | None = None,
+        never: Mapping[Column, Iterable[tuple[Any, Any]]] | None = None,
+        link: Mapping[Column, Any] | None = None,
+        effects: Mapping[Column, Mapping[Column, float]] | None = None,
         weights: Mapping[Column, float] | None = None,
+        cost: str | Mapping[Column, Any] | None = None,
         max_changes: int | None = None,
         rules: Iterable[str] = (),
     ) -> None:
@@ -128,7 +151,13 @@ class ActionSet:
         self.step = _mapping(step, "step")
         self.categories = _lists(categories, "categories")
         self.ordered = _lists(ordered, "ordered")
+        self.never = {column: _pairs(pairs) for column, pairs in _lists(never, "never").items()}
+        self.link = {column: _leader(leader, column) for column, leader in _mapping(link, "link").items()}
+        self.effects = {
+            column: _mapping(moved, f"effects[{column!r}]") for column, moved in _mapping(effects, "effects").items()
+        }
         self.weights = _mapping(weights, "weights")
+        self.cost = cost if isinstance(cost, str) else {k: _effort(v) for k, v in _mapping(cost, "cost").items()}
         self.max_changes = max_changes
         self.rules = [Rule(rule).text for rule in _listed(rules, "rules", "rules")]
         self.schema: Schema | None = None
@@ -188,9 +217,11 @@ class ActionSet:
         integer = set(self.integer)
         if isinstance(frame, pd.DataFrame) and frame.columns.is_unique:
             names = Names(list(frame.columns))
-            check_training(checked_rules(self, names), frame)
+            rules = checked_rules(self, names)
+            check_training(rules, frame)
             in_rules = {names.all[names.find_in_rule(c, text)] for text in self.rules for c in Rule(text).columns}
-            numeric = {*self.bounds, *in_rules}
+            in_effects = {column for source, moved in self.effects.items() for column in (source, *moved)}
+            numeric = {*self.bounds, *in_rules, *in_effects}
             integer |= {c for c, dtype in frame.dtypes.items() if c in numeric and is_integer_dtype(dtype)}
         schema = Schema.learn(
             X,
@@ -201,6 +232,9 @@ class ActionSet:
             ordered=self.ordered,
             bounded=self.bounds,
         )
+        if isinstance(frame, pd.DataFrame):
+            schema = with_partners(schema, rules, frame)
+            schema = with_efforts(schema, rules, frame, everywhere=isinstance(self.cost, str))
         check_schema(self, schema)
         return schema
 
@@ -250,7 +284,7 @@ class ActionSet:
 
     def _comparable(self) -> tuple[Any, ...]:
         said = {rule.column: rule for rule in gathered_rules(self) if rule != ColumnRule(rule.column)}
-        return said, self.max_changes, self.rules
+        return said, self.cost if isinstance(self.cost, str) else None, self.max_changes, self.rules
 
     def limits(self, columns: int | Sequence[Column]) -> Limits:
         """Turn directions, bounds and weights into arrays for a table with these columns (names, or how many).
@@ -301,6 +335,42 @@ def _mapping(mapping: Any, word: str) -> dict[Column, Any]:
 def _lists(mapping: Any, word: str) -> dict[Column, list[Any]]:
     given = _mapping(mapping, word)
     return {column: _listed(values, f"{word}[{column!r}]", "values") for column, values in given.items()}
+
+
+def _pairs(pairs: list[Any]) -> list[Any]:
+    """Return lists of two, as a file has them, as tuples; what is no pair as it is."""
+    return [tuple(pair) if isinstance(pair, list) else pair for pair in pairs]
+
+
+def _effort(cost: Any) -> Any:
+    """Return a table of efforts as a list of pairs; what is none as it is."""
+    return _pairs(list(cost.items() if isinstance(cost, Mapping) else cost)) if _is_table(cost) else cost
+
+
+def _is_table(cost: Any) -> bool:
+    return isinstance(cost, Iterable) and not isinstance(cost, str)
+
+
+def _leader(link: Any, column: Column) -> Any:
+    """Return the column that another follows, or a dictionary with its values and those of the other."""
+    if not isinstance(link, Mapping):
+        _check_name(link, f"link[{column!r}]")
+        return link
+    word = f"link[{column!r}]"
+    if len(link) != 1:
+        raise ValueError(f"actions.{word} must name one column, or one with its pairs, got {link!r}.")
+    [(leader, pairs)] = link.items()
+    _check_name(leader, word)
+    try:
+        listed = list(pairs.items() if isinstance(pairs, Mapping) else pairs)
+        known = dict(listed)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"actions.{word} must be a dictionary from values of {leader!r}, got {pairs!r}.") from error
+    if len(known) < len(listed):
+        raise ValueError(f"actions.{word} names a value of {leader!r} twice: {pairs!r}.")
+    if not known:
+        raise ValueError(f"actions.{word} has no pairs. Leave them out to learn them from the training rows.")
+    return {leader: known}
 
 
 def _check_name(column: Any, word: str) -> None:

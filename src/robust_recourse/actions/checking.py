@@ -6,9 +6,8 @@ Only the words of an action set are shared with the search for recourses, so tha
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,8 @@ import pandas as pd
 
 from robust_recourse._validation import briefly
 from robust_recourse.actions.column_rule import ColumnRule, checked_rules
+from robust_recourse.actions.following import following
+from robust_recourse.actions.foreseeing import UNKNOWN, finite, followed, moved, multiple
 from robust_recourse.actions.names import Names
 from robust_recourse.actions.pairing import paired
 from robust_recourse.actions.rules import Rule
@@ -41,8 +42,8 @@ class Violation:
         The column; None if several are involved.
     rule : str
         What is broken: the argument of :class:`robust_recourse.ActionSet` ("immutable", "increase", "decrease",
-        "bounds", "integer", "step", "categories", "ordered", "max_changes"), the text of one of its `rules`,
-        "missing" for a cell that became empty or was filled in, or "type" for one that is no finite number.
+        "bounds", "integer", "step", "categories", "ordered", "never", "link", "max_changes"), the text of one of its
+        `rules`, "missing" for a cell that became empty or was filled in, or "type" for one that is no finite number.
     message : str
         A sentence about it.
     """
@@ -75,8 +76,11 @@ class _Cells:
         self.name, self.way = rule.column, rule.way
         self.label = f"column {rule.column}" if names.of_array else str(rule.column)
         self.old, self.new = _plain(before), _plain(after)
+        self.start = self.old  # what it becomes by itself, because of other changes
+        self.leader: _Cells | None = None
         self.lost, self.gone = before.isna().tolist(), after.isna().tolist()  # whether cells are missing
-        self.precisions = {_precision(after.dtype), _precision(trained)}
+        self.precision = _precision(after.dtype)
+        self.precisions = {self.precision, _precision(trained)}
         self.low, self.high = rule.low, rule.high
         self.frozen = "it never may" if rule.immutable else ""
         steps = {"integer": 1.0} if rule.integer else {}
@@ -84,6 +88,7 @@ class _Cells:
             steps["step"] = float(rule.step)
         allowed = {"categories": rule.categories, "ordered": rule.ordered}
         self.allowed = {word: values for word, values in allowed.items() if values is not None}
+        self.never = rule.never or []
         self.order, numeric = rule.ordered, self._numeric(before)
         if learnt is None:
             if self.order is None and isinstance(before.dtype, pd.CategoricalDtype) and before.dtype.ordered:
@@ -110,27 +115,53 @@ class _Cells:
         cells = zip(self.old, self.lost, strict=True)
         return not isinstance(before.dtype, pd.CategoricalDtype) and all(gap or isinstance(c, Real) for c, gap in cells)
 
-    def changed(self, row: int) -> bool:
+    def differs(self, row: int) -> bool:
+        """Whether it is not what it was."""
         if self.lost[row] or self.gone[row]:
             return self.lost[row] != self.gone[row]
         return bool(self.old[row] != self.new[row])
 
+    def changed(self, row: int) -> bool:
+        """Whether somebody changed it: it is not what it becomes by itself."""
+        present = not self.lost[row] and not self.gone[row]
+        return bool(self.start[row] != self.new[row]) if present else self.differs(row)
+
     def broken(self, row: int) -> Iterator[tuple[str, str]]:
         """Yield what a changed cell breaks, each with the end of a sentence that begins with the column."""
-        if not self.changed(row):
+        if not self.differs(row) and not self.changed(row):
             return
-        old, new = self.old[row], self.new[row]
+        old, new, start = self.old[row], self.new[row], self.start[row]
         if self.lost[row] or self.gone[row]:
             if self.frozen:
                 yield "immutable", f"changed, but {self.frozen}."
             yield "missing", f"became {_shown(new)}, but it was missing." if self.lost[row] else "became missing."
             return
+        if self.leader is not None:
+            if self.changed(row):
+                yield "link", f"is {new!r}, but {self._followed(row)}."
+                return
+            start = old  # nobody does it, so that its words are about what it becomes
         moved = f"changed from {_shown(old)} to {_shown(new)}"
-        if self.frozen:
-            yield "immutable", f"{moved}, but {self.frozen}."
-        if self.number and not _finite(new):
+        done = moved if start == old else f"became {_shown(new)} instead of {start!r}, which other changes make it"
+        if self.frozen and self.leader is None and new != start:
+            yield "immutable", f"{done}, but {self.frozen}."
+        if self.number and not finite(new):
             yield "type", f"{moved}, which is no number that a float can hold."
             return
+        if new != old:
+            yield from self._misfits(new, moved)
+        if (start, new) in self.never:
+            yield "never", f"{done}, but it never may switch so."
+        if self.way and new != start and not self._in_direction(start, new):
+            yield self.way, f"{done}, but it may only go {'up' if self.way == 'increase' else 'down'}."
+
+    def _followed(self, row: int) -> str:
+        assert self.leader is not None
+        led, start = f"{self.leader.label}, which is {self.leader.new[row]!r}", self.start[row]
+        return f"it follows {led}, " + ("and nobody knows how" if start is UNKNOWN else f"and must be {start!r}")
+
+    def _misfits(self, new: Any, moved: str) -> Iterator[tuple[str, str]]:
+        """Yield what is wrong with a new value, whoever made it."""
         if self.number and not self.low <= new <= self.high:
             side = f"below {self.low:.15g}" if new < self.low else f"above {self.high:.15g}"
             yield "bounds", f"{moved}, which is {side}."
@@ -140,8 +171,6 @@ class _Cells:
         for word, values in self.allowed.items():
             if new not in values:
                 yield word, f"{moved}, which is not one of {', '.join(map(repr, values))}."
-        if self.way and not self._in_direction(old, new):
-            yield self.way, f"{moved}, but it may only go {'up' if self.way == 'increase' else 'down'}."
 
     def _in_direction(self, old: Any, new: Any) -> bool:
         if self.order is not None:
@@ -159,12 +188,13 @@ def violations(actions: ActionSet, before: Any, after: Any) -> list[Violation]:
     learnt = [None] * len(rules) if schema is None else schema.columns
     trained = [None] * len(rules) if schema is None or not schema.dtypes else schema.dtypes
     table = [_Cells(rules[k], learnt[k], names, old.iloc[:, k], new.iloc[:, k], trained[k]) for k in range(len(names))]
+    _foresee(rules, learnt, names, table)
     inequalities = [_Inequality(text, names, table) for text in actions.rules]
     found = []
     for row, label in enumerate(new.index.tolist()):
-        changed = [column.label for column in table if column.changed(row)]
-        if not changed or all(column.gone[row] for column in table):
+        if not any(column.differs(row) for column in table) or all(column.gone[row] for column in table):
             continue
+        changed = [column.label for column in table if column.changed(row)]
         for column in table:
             for word, text in column.broken(row):
                 found.append(Violation(label, column.name, word, f"Row {label}: {column.label} {text}"))
@@ -179,6 +209,26 @@ def violations(actions: ActionSet, before: Any, after: Any) -> list[Violation]:
     return found
 
 
+def _foresee(rules: Sequence[ColumnRule], learnt: Sequence[Column | None], names: Names, table: list[_Cells]) -> None:
+    """Say what columns become because of others."""
+    places = {name: k for k, name in enumerate(names.all)}
+    for name, causes in following(rules).items():
+        k, others = places[name], [places[cause] for cause in causes]
+        cells, column, link = table[k], learnt[k], rules[k].link
+        if column is None and not (names.of_array if link is None else link[1]):
+            raise ValueError(
+                f"actions.{'effects' if link is None else 'link'}: what column {name!r} becomes is learnt from "
+                "training rows. Give X_train to the ActionSet."
+            )
+        if link is None:
+            rates = [(rules[other].effects or {})[name] for other in others]
+            sources = [(table[other], rate) for other, rate in zip(others, rates, strict=True)]
+            cells.start = moved(cells, sources, column.step if column else 0.0, cells.precision)
+        else:
+            cells.leader = table[others[0]]
+            cells.start = followed(cells, cells.leader, dict(column.partners) if column else link[1] or {})
+
+
 class _Inequality:
     """A rule, and the columns that it is about."""
 
@@ -189,14 +239,14 @@ class _Inequality:
             if not column.number:
                 raise ValueError(f"actions.rules: {text!r} names column {column.name!r}, which does not hold numbers.")
         values = {
-            name: np.array([float(cell) if _finite(cell) else math.nan for cell in column.new])
+            name: np.array([float(cell) if finite(cell) else math.nan for cell in column.new])
             for name, column in self._columns.items()
         }
         self._holds = rule.holds(values).tolist()
 
     def broken(self, row: int) -> bool:
         """Whether it is broken by a row in which it could have been kept."""
-        given = all(column.frozen and not column.changed(row) for column in self._columns.values())
+        given = all(column.frozen and not column.differs(row) for column in self._columns.values())
         return not self._holds[row] and not given
 
     def sentence(self, row: int) -> str:
@@ -210,15 +260,8 @@ def _plain(series: pd.Series) -> list[Any]:
     return [cell.item() if isinstance(cell, np.number | np.bool_ | np.str_) else cell for cell in cells]
 
 
-def _finite(cell: Any) -> bool:
-    try:
-        return isinstance(cell, Real) and math.isfinite(cell)
-    except OverflowError:  # a whole number of more than 308 digits
-        return False
-
-
 def _shown(cell: Any) -> str:
-    return briefly(cell) if isinstance(cell, Integral) and not _finite(cell) else repr(cell)
+    return briefly(cell) if isinstance(cell, Integral) and not finite(cell) else repr(cell)
 
 
 def _precision(dtype: Any) -> type[Any]:
@@ -229,8 +272,7 @@ def _precision(dtype: Any) -> type[Any]:
 
 def _on_grid(value: Any, step: float, precisions: set[type[Any]]) -> bool:
     """Whether a value is ``round(k * step, digits of the step)`` for an integer k, in one of the precisions."""
-    digits = max(0, -int(Decimal(repr(float(step))).normalize().as_tuple().exponent))
     near = round(value / step)
-    multiples = [round(k * step, digits) for k in (near - 1, near, near + 1)]
+    multiples = [multiple(k, step) for k in (near - 1, near, near + 1)]
     with np.errstate(over="ignore"):  # the next multiple may be more than the type holds
-        return any(float(precision(multiple)) == value for multiple in multiples for precision in precisions)
+        return any(float(precision(known)) == value for known in multiples for precision in precisions)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -12,15 +13,17 @@ import numpy as np
 import pandas as pd
 
 from robust_recourse._validation import check_integer, check_real
+from robust_recourse.actions.following import following
 from robust_recourse.actions.names import Names
 
 if TYPE_CHECKING:
     from robust_recourse.actions.action_set import ActionSet
 
-__all__ = ["ColumnRule", "checked_rules", "gathered_rules"]
+__all__ = ["PERCENTILE", "ColumnRule", "checked_rules", "gathered_rules"]
 
 _LISTS = ("immutable", "increase", "decrease", "integer")
-_MAPPINGS = ("bounds", "step", "categories", "ordered", "weights")
+_MAPPINGS = ("bounds", "step", "categories", "ordered", "never", "link", "effects", "weights", "cost")
+PERCENTILE = "percentile"
 _LIGHTEST, _HEAVIEST = 1e-50, 1e50  # weights whose squares are numbers
 
 
@@ -40,8 +43,18 @@ class ColumnRule:
         What a changed value is a multiple of.
     categories, ordered : list or None
         Values that it may switch to, and the order of its values.
+    never : list or None
+        Pairs of values: it may not switch from the first to the second.
+    link : tuple or None
+        The column that determines it, and a dictionary from values of that one to its own; None for those of the
+        training rows.
+    effects : dict or None
+        The columns that it moves, each with how far for each 1 of its own.
     weights : float
         Price of one unit of change.
+    cost : str, list or None
+        "percentile" if a change costs the share of the training rows that it overtakes, or pairs of values and what
+        they cost; None for its distance in units.
     """
 
     column: Hashable
@@ -53,7 +66,11 @@ class ColumnRule:
     step: float | None = None
     categories: list[Any] | None = None
     ordered: list[Any] | None = None
+    never: list[Any] | None = None
+    link: tuple[Hashable, dict[Any, Any] | None] | None = None
+    effects: dict[Hashable, float] | None = None
     weights: float = 1.0
+    cost: Any = None
 
     @property
     def low(self) -> float:
@@ -93,6 +110,15 @@ class ColumnRule:
                 raise ValueError(
                     f"actions: column {column!r} is in {word}, so it cannot have bounds, a step or be integer."
                 )
+        if self.never is not None:
+            _check_pairs(self.never, f"actions.never[{column!r}]")
+        for target, rate in (self.effects or {}).items():
+            check_real(rate, f"actions.effects[{column!r}][{target!r}]")
+        for pair in ((self.link and self.link[1]) or {}).items():
+            if not all(map(_is_value, pair)):
+                raise ValueError(f"actions.link[{column!r}] must pair values, got {pair!r}.")
+        if self.cost is not None and self.cost != PERCENTILE:
+            _check_effort(self.cost, f"actions.cost[{column!r}]")
         if self.ordered is not None:
             unknown = [value for value in self.categories or [] if value not in self.ordered]
             if unknown:
@@ -106,6 +132,9 @@ def checked_rules(actions: ActionSet, names: Names | None = None) -> list[Column
     rules = gathered_rules(actions, names)
     for rule in rules:
         rule.check()
+    following(rules)
+    if isinstance(actions.cost, str) and actions.cost != PERCENTILE:
+        raise ValueError(f"actions.cost must be {PERCENTILE!r} or a dictionary from columns, got {actions.cost!r}.")
     if actions.max_changes is not None:
         check_integer(actions.max_changes, "actions.max_changes", minimum=1)
     return rules
@@ -116,6 +145,8 @@ def gathered_rules(actions: ActionSet, names: Names | None = None) -> list[Colum
     said: dict[Hashable, dict[str, Any]] = {column: {} for column in names.all} if names is not None else {}
     for word in (*_LISTS, *_MAPPINGS):
         given = getattr(actions, word)
+        if word == "cost" and isinstance(given, str):
+            continue  # it is about all columns
         for mentioned in given:
             column = mentioned if names is None else names.all[names.find(mentioned, word)]
             words = said.setdefault(column, {})
@@ -124,8 +155,24 @@ def gathered_rules(actions: ActionSet, names: Names | None = None) -> list[Colum
                 continue
             if word in words:
                 raise ValueError(f"actions.{word} names column {column!r} twice, also as {mentioned!r}. Name it once.")
-            words[word] = _pair(given[mentioned]) if word == "bounds" else given[mentioned]
+            words[word] = _said(word, given[mentioned], names)
     return [ColumnRule(column, **words) for column, words in said.items()]
+
+
+def _said(word: str, value: Any, names: Names | None) -> Any:
+    """Return what a word says about a column, in the form that a rule has it."""
+
+    def named(column: Hashable) -> Hashable:
+        return column if names is None else names.all[names.find(column, word)]
+
+    if word == "bounds":
+        return _pair(value)
+    if word == "link":
+        leader, pairs = next(iter(value.items())) if isinstance(value, dict) else (value, None)
+        return named(leader), pairs
+    if word == "effects":
+        return {named(target): rate for target, rate in value.items()}
+    return value
 
 
 def _pair(bounds: Any) -> Any:
@@ -146,11 +193,30 @@ def _check_bounds(bounds: Any, name: str) -> None:
         raise ValueError(f"{name} is empty: its low bound {low:g} is above its high bound {high:g}.")
 
 
+def _check_pairs(pairs: list[Any], name: str) -> None:
+    for pair in pairs:
+        if not isinstance(pair, tuple) or len(pair) != 2 or not all(map(_is_value, pair)) or pair[0] == pair[1]:
+            raise ValueError(f"{name} must list pairs of different values, (from, to), got {pair!r}.")
+
+
+def _is_value(value: Any) -> bool:
+    return bool(pd.api.types.is_scalar(value) and not pd.isna(value))
+
+
+def _check_effort(pairs: Any, name: str) -> None:
+    if not isinstance(pairs, list) or len(pairs) < 2 or not all(isinstance(p, tuple) and len(p) == 2 for p in pairs):
+        raise ValueError(f"{name} must be {PERCENTILE!r} or two or more pairs (value, effort), got {pairs!r}.")
+    for one, other in pairwise(pairs):
+        for word, end, more in zip(("values", "efforts"), one, other, strict=True):
+            if not check_real(end, name) < check_real(more, name):
+                raise ValueError(f"{name} must have rising {word}, got {end!r} before {more!r}.")
+
+
 def _check_list(values: list[Any], name: str) -> None:
     if not values:
         raise ValueError(f"{name} is empty. Put the column in immutable if it may not change.")
     for position, value in enumerate(values):
-        if not pd.api.types.is_scalar(value) or pd.isna(value):
+        if not _is_value(value):
             raise ValueError(f"{name} must list values, got {value!r}; a missing cell always stays missing.")
         if value in values[:position]:
             raise ValueError(f"{name} has {value!r} twice.")

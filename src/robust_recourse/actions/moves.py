@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from robust_recourse._typing import BoolArray, FloatArray, Rounding
 from robust_recourse.actions.column_rule import ColumnRule
+from robust_recourse.actions.consequences import Consequence, consequences_of
 from robust_recourse.actions.names import Names
 from robust_recourse.actions.rules import Rule
 from robust_recourse.actions.validation import check_schema
 from robust_recourse.math.limits import Limits
+from robust_recourse.math.piecewise import piecewise_linear
 from robust_recourse.tables import Column, Schema
 from robust_recourse.tables.columns import decimals
 
@@ -42,10 +45,13 @@ class Moves:
         Price of one unit of change, or of another category.
     targets : tuple of ndarray of bool, or None for each column
         Which categories a column may switch to; None for numbers.
+    never : tuple of ndarray of bool, or None for each column
+        Switches that are forbidden, from code to code; None where there are none.
     max_changes : int or None
         How many columns may change.
-    rules : tuple of Rule
-        Inequalities between columns.
+    rules : tuple of Rule, Follow or Effect
+        What rows must satisfy: inequalities between columns, and what follows from what a person does, in the order in
+        which it does.
     dtypes : tuple
         Types of the columns; empty for arrays.
     """
@@ -57,8 +63,9 @@ class Moves:
     falls: BoolArray
     weights: FloatArray
     targets: tuple[BoolArray | None, ...]
+    never: tuple[BoolArray | None, ...] = ()
     max_changes: int | None = None
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[Rule | Consequence, ...] = ()
     dtypes: tuple[Any, ...] = ()
 
     @property
@@ -75,6 +82,42 @@ class Moves:
     def numbers(self) -> BoolArray:
         """Which columns hold numbers."""
         return np.array([column.kind == "number" for column in self.columns])
+
+    @cached_property
+    def followers(self) -> tuple[Consequence, ...]:
+        """The rules by which some columns follow others."""
+        return tuple(rule for rule in self.rules if not isinstance(rule, Rule))
+
+    @property
+    def proportional(self) -> bool:
+        """Whether every row is its point times the units: numbers, as dear everywhere, none of which follows others."""
+        return bool(self.numbers.all()) and not self.followers and not self._efforts
+
+    @cached_property
+    def _efforts(self) -> dict[int, tuple[FloatArray, FloatArray]]:
+        """Values of the numbers that are not as dear everywhere, and what they cost."""
+        return {k: tuple(np.array(column.effort).T) for k, column in enumerate(self.columns) if column.effort}
+
+    @property
+    def linear(self) -> BoolArray:
+        """Which columns are as dear everywhere, so that a number is its point times its unit."""
+        return np.array([not column.effort for column in self.columns])
+
+    def to_points(self, values: FloatArray) -> FloatArray:
+        """Return numbers, in the last axis by column, in coordinates whose differences are costs before weights."""
+        points: FloatArray = values / self.units
+        for k, (known, effort) in self._efforts.items():
+            points[..., k] = piecewise_linear(values[..., k], known, effort)
+        return points
+
+    def to_values(self, points: FloatArray) -> FloatArray:
+        """Return what :meth:`to_points` came from: what it is told of exactly, the rest but for rounding."""
+        values: FloatArray = points * self.units
+        for k, (known, effort) in self._efforts.items():
+            back = piecewise_linear(points[..., k], effort, known)
+            told = self._told(k)(back)
+            values[..., k] = np.where(piecewise_linear(told, known, effort) == points[..., k], told, back)
+        return values
 
     def range(self) -> tuple[FloatArray, FloatArray]:
         """Return the bounds of the numbers: those asked for or, on a side without one, the range of the training rows.
@@ -94,9 +137,8 @@ class Moves:
 
     def limits(self) -> Limits:
         """Return the same in units of cost; categories have no bounds."""
-        low, high = self.range()
-        units = self.units
-        return Limits(low / units, high / units, self.rises, self.falls, self.weights, self.targets)
+        low, high = map(self.to_points, self.range())
+        return Limits(low, high, self.rises, self.falls, self.weights, self.targets, self.never)
 
     def outside(self, values: FloatArray, missing: BoolArray) -> BoolArray:
         """Which cells are out of the bounds that were asked for, although they may change; of shape (m, p)."""
@@ -134,19 +176,59 @@ class Moves:
             settled[rows, k] = np.where(value == start, start, value)
         return settled
 
-    def keeps_rules(self, values: FloatArray, missing: BoolArray) -> BoolArray:
-        """Whether all rules hold in each row."""
+    def consequences(
+        self, values: FloatArray, own: FloatArray, missing: BoolArray, *, smoothly: bool = False
+    ) -> FloatArray:
+        """Return what becomes of instances if they do something: that, and the columns that follow.
+
+        Parameters
+        ----------
+        values, own : ndarray of shape (n, p)
+            What they do, in the units of the columns, and what they are.
+        missing : ndarray of bool, shape (n, p)
+            Which of their cells are empty.
+        smoothly : bool
+            Whether nothing is rounded, for derivatives.
+        """
+        if not self.followers:
+            return values
+        values = values.copy()
+        for rule in self.followers:
+            told = None if smoothly else self._told(rule.column)
+            values[:, rule.column] = rule.become(values, own, missing, told)
+        return values
+
+    def keeps_rules(self, values: FloatArray, own: FloatArray, missing: BoolArray) -> BoolArray:
+        """Whether all rules hold in what becomes of instances; the parameters are those of :meth:`consequences`."""
         kept = np.ones(len(values), dtype=bool)
-        if self.rules:
-            cells = self._cells(values, missing)
-            for rule in self.rules:
-                kept &= rule.holds(cells)
+        for _, holds in self._held_rules(values, own, missing):
+            kept &= holds
         return kept
 
-    def broken_rule(self, values: FloatArray, missing: BoolArray) -> str:
-        """Return the first rule that a single row breaks."""
-        cells = self._cells(values[None], missing[None])
-        return next((rule.text for rule in self.rules if not rule.holds(cells)[0]), "")
+    def broken_rule(self, values: FloatArray, own: FloatArray, missing: BoolArray) -> str:
+        """Return the first rule that does not hold in what becomes of a single instance; empty if all do."""
+        held = self._held_rules(values[None], own[None], missing[None])
+        return next((text for text, holds in held if not holds[0]), "")
+
+    def _held_rules(self, values: FloatArray, own: FloatArray, missing: BoolArray) -> Iterator[tuple[str, BoolArray]]:
+        if not self.rules:
+            return
+        became = self.consequences(values, own, missing)
+        cells = self._cells(became, missing)
+        for rule in self.rules:
+            if isinstance(rule, Rule):
+                yield rule.text, rule.holds(cells)
+            else:
+                yield rule.text, rule.holds(values, became, own, missing, self._told(rule.column))
+
+    def _told(self, k: int) -> Callable[[FloatArray], FloatArray]:
+        """Return what rounds numbers of a column to its grid, in its type."""
+        step, short = self.columns[k].step, _short(self.dtypes[k]) if self.dtypes else None
+        if step > 0.0:
+            return lambda value: _multiples(value, step, short)[1]
+        if short is not None:
+            return lambda value: value.astype(short).astype(float)
+        return lambda value: value
 
     def _cells(self, values: FloatArray, missing: BoolArray) -> Mapping[Any, FloatArray]:
         # The columns of an array are called x0, x1, ... in rules.
@@ -156,7 +238,7 @@ class Moves:
 
 def limits_of(rules: Sequence[ColumnRule]) -> Limits:
     """Return directions, bounds and weights as arrays, in the units of the table."""
-    fixed = np.array([rule.immutable for rule in rules], dtype=bool)
+    fixed = np.array([rule.immutable or rule.link is not None for rule in rules], dtype=bool)
     return Limits(
         lower=np.array([rule.low for rule in rules], dtype=float),
         upper=np.array([rule.high for rule in rules], dtype=float),
@@ -172,29 +254,49 @@ def moves_of(actions: ActionSet, schema: Schema) -> Moves:
     limits = limits_of(rules)
     changing = np.array([column.kind != "fixed" for column in schema.columns])
     rises, falls = limits.rises & changing, limits.falls & changing
-    # Nobody can do anything about a rule between columns that never change.
-    names, free = Names.of(schema), rises | falls
-    between = [Rule(text) for text in actions.rules]
-    kept = [rule for rule in between if any(free[names.find_in_rule(name, rule.text)] for name in rule.columns)]
-    return Moves(
+    said = list(zip(rules, schema.columns, strict=True))
+    moves = Moves(
         columns=schema.columns,
         lower=limits.lower,
         upper=limits.upper,
         rises=rises,
         falls=falls,
         weights=limits.weights,
-        targets=tuple(map(_targets, rules, schema.columns)),
+        targets=tuple(_targets(rule, column, _followed(rule, rules, schema)) for rule, column in said),
+        never=tuple(_never(rule, column) for rule, column in said),
         max_changes=actions.max_changes,
-        rules=tuple(kept),
         dtypes=schema.dtypes,
     )
+    names, free = Names.of(schema), rises | falls
+    followers = consequences_of(rules, names, moves)
+    for follower in followers:
+        free[follower.column] = True
+    # Nobody can do anything about a rule between columns that never change.
+    between = [Rule(text) for text in actions.rules]
+    kept = [rule for rule in between if any(free[names.find_in_rule(name, rule.text)] for name in rule.columns)]
+    return replace(moves, rules=(*kept, *followers))
 
 
-def _targets(rule: ColumnRule, column: Column) -> BoolArray | None:
+def _followed(rule: ColumnRule, rules: Sequence[ColumnRule], schema: Schema) -> list[Set[Any]]:
+    """Return the values of a column for which it is known what follows, for each column that follows it."""
+    led = zip(rules, schema.columns, strict=True)
+    return [dict(column.partners).keys() for other, column in led if other.link and other.link[0] == rule.column]
+
+
+def _targets(rule: ColumnRule, column: Column, followed: Sequence[Set[Any]]) -> BoolArray | None:
     if not column.categorical:
         return None
-    allowed = set(column.values if rule.categories is None else rule.categories)
+    allowed = set(column.values if rule.categories is None else rule.categories).intersection(*followed)
     return np.array([value in allowed for value in column.values], dtype=bool)
+
+
+def _never(rule: ColumnRule, column: Column) -> BoolArray | None:
+    if not column.categorical or not rule.never:
+        return None
+    forbidden = np.zeros((len(column.values), len(column.values)), dtype=bool)
+    for pair in rule.never:
+        forbidden[tuple(map(column.values.index, pair))] = True
+    return forbidden
 
 
 def _held(dtype: Any) -> tuple[float, float]:

@@ -17,15 +17,22 @@ from tomlkit import TOMLDocument
 from tomlkit.items import Table
 
 from robust_recourse.actions.column_rule import ColumnRule, checked_rules
+from robust_recourse.actions.links import proposed_links
 from robust_recourse.actions.wording import facts, printable
-from robust_recourse.tables import Column, Schema
+from robust_recourse.tables import Column, Schema, to_pandas
 
 if TYPE_CHECKING:
     from robust_recourse.actions.action_set import ActionSet
 
 __all__ = ["read", "starting_toml", "write"]
 
-_TOP = {"max_changes": "a whole number", "rules": "a list of texts", "columns": "a table", "positions": "a table"}
+_TOP = {
+    "max_changes": "a whole number",
+    "rules": "a list of texts",
+    "cost": "a text",
+    "columns": "a table",
+    "positions": "a table",
+}
 _KEYS = {
     "immutable": "true or false",
     "direction": '"up" or "down"',
@@ -35,13 +42,19 @@ _KEYS = {
     "step": "a number",
     "categories": "a list of values",
     "ordered": "a list of values",
+    "never": "a list of pairs",
+    "follows": "the name of a column",
+    "pairs": "a list of pairs",
+    "effects": "a table of numbers",
     "weight": "a number",
+    "cost": "a text or a list of pairs",
 }
 _HINTS = {
     "bounds": "write min = ... and max = ...",
     "increase": 'write direction = "up"',
     "decrease": 'write direction = "down"',
     "weights": "write weight = ...",
+    "link": 'write follows = "..."',
 }
 _HEADER = """\
 What a person may change. What is not restricted here may change; numbers without min or max keep to the range of
@@ -55,13 +68,24 @@ There is one table for each column, like [columns.amount]; these lines may stand
   step = 50                    a changed value is a multiple of this
   categories = ["a", "b"]      it may only switch to these values
   ordered = ["low", "high"]    its values have this order, from low to high
+  never = [["b", "a"]]         it may not switch from the first of a pair to the second
+  follows = "school"           the other column determines it, as in the training rows; nobody changes it otherwise
+  pairs = [["none", 0]]        what it is with values of the column that it follows, if not as in the training rows
+  effects = { income = 0.1 }   each 1 that it rises adds so much to other columns, which nobody pays for
   weight = 2.0                 a change costs so many times as much
+  cost = "percentile"          a change costs the share of the training rows that it overtakes
+  cost = [[0, 0], [900, 1]]    or what lies between these values costs the difference of the efforts beside them
 Names with other signs than letters, digits, - and _ stand in quotes: [columns."credit amount"].
 These lines may stand above all tables:
   max_changes = 3              at most so many columns change together
   rules = ["used <= limit"]    inequalities between columns of numbers that must hold
+  cost = "percentile"          changes of all numbers cost the share of the training rows that they overtake
 """
-_REMARKS = {"direction": '  # or "down"', "ordered": "  # put them in order, from low to high"}
+_REMARKS = {
+    "direction": '  # or "down"',
+    "ordered": "  # put them in order, from low to high",
+    "follows": "  # as in all training rows",
+}
 _POSITION = re.compile(r"-?[0-9]+")
 _FEW = 20  # categories that are worth a line
 
@@ -91,13 +115,14 @@ def _arguments(content: Mapping[str, Any]) -> dict[str, Any]:
         if key not in _TOP:
             hint = f"write [columns.{_key(key)}]" if isinstance(value, dict) else ""
             raise _unknown(key, "at the top", _TOP, hint)
-        wanted: type[Any] = {"max_changes": int, "rules": list}.get(key, dict)
+        wanted: type[Any] = {"max_changes": int, "rules": list, "cost": str}.get(key, dict)
         texts = key != "rules" or (isinstance(value, list) and all(isinstance(entry, str) for entry in value))
         if not isinstance(value, wanted) or isinstance(value, bool) or not texts:
             raise ValueError(f"{key} must be {_TOP[key]}, got {_shown(value)}.")
     found: dict[str, Any] = {rule: [] for rule in ("immutable", "increase", "decrease", "integer")}
-    found |= {rule: {} for rule in ("bounds", "step", "categories", "ordered", "weights")}
+    found |= {rule: {} for rule in ("bounds", "step", "categories", "ordered", "never", "link", "effects", "weights")}
     found |= {"max_changes": content.get("max_changes"), "rules": content.get("rules", [])}
+    found["cost"] = content.get("cost", {})
     for kind in ("columns", "positions"):
         for name, table in content.get(kind, {}).items():
             where = f"[{kind}.{_key(name)}]"
@@ -118,15 +143,35 @@ def _check_table(table: Mapping[str, Any], kind: str, name: str) -> None:
             if isinstance(value, dict):
                 hint = f'put a name with a dot in quotes, [{kind}."{name}.{key}"]'
             raise _unknown(key, f"in {where}", _KEYS, hint)
-        number = isinstance(value, int | float) and not isinstance(value, bool)
         fits = {
             "true or false": isinstance(value, bool),
             '"up" or "down"': value in ("up", "down"),
-            "a number": number,
-            "a list of values": isinstance(value, list) and not any(isinstance(v, list | dict) for v in value),
+            "a number": _is_number(value),
+            "a list of values": _is_list(value),
+            "the name of a column": isinstance(value, str) if kind == "columns" else isinstance(value, int),
+            "a table of numbers": isinstance(value, dict) and all(map(_is_number, value.values())),
+            "a list of pairs": _is_pairs(value),
+            "a text or a list of pairs": isinstance(value, str) or _is_pairs(value),
         }
         if not fits[_KEYS[key]]:
             raise ValueError(f"{where}: {key} must be {_KEYS[key]}, got {_shown(value)}.")
+    if "pairs" in table and "follows" not in table:
+        raise ValueError(f"{where}: pairs needs a column that it follows; write follows = ... beside it.")
+    for target in table.get("effects", ()) if kind == "positions" else ():
+        if not _POSITION.fullmatch(target):
+            raise ValueError(f"{where}: effects names columns by their positions here, got {target!r}.")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list) and not any(isinstance(entry, list | dict) for entry in value)
+
+
+def _is_pairs(value: Any) -> bool:
+    return isinstance(value, list) and all(_is_list(entry) and len(entry) == 2 for entry in value)
 
 
 def _collect(found: dict[str, Any], column: Hashable, table: Mapping[str, Any]) -> None:
@@ -137,9 +182,19 @@ def _collect(found: dict[str, Any], column: Hashable, table: Mapping[str, Any]) 
         found["increase" if table["direction"] == "up" else "decrease"].append(column)
     if "min" in table or "max" in table:
         found["bounds"][column] = (table.get("min"), table.get("max"))
-    for key, rule in (("step", "step"), ("categories", "categories"), ("ordered", "ordered"), ("weight", "weights")):
+    if "follows" in table:
+        follows = table["follows"]
+        found["link"][column] = {follows: table["pairs"]} if "pairs" in table else follows
+    if "effects" in table:
+        named = int if isinstance(column, int) else str
+        found["effects"][column] = {named(target): rate for target, rate in table["effects"].items()}
+    if "cost" in table:
+        if isinstance(found["cost"], str):
+            raise ValueError(f"cost stands above all tables, and at column {column!r} again. Say it once.")
+        found["cost"][column] = table["cost"]
+    for key in ("step", "categories", "ordered", "never", "weight"):
         if key in table:
-            found[rule][column] = table[key]
+            found["weights" if key == "weight" else key][column] = table[key]
 
 
 def _unknown(key: str, where: str, known: Iterable[str], hint: str) -> ValueError:
@@ -157,6 +212,8 @@ def write(actions: ActionSet) -> str:
     document = _document()
     if actions.max_changes is not None:
         document["max_changes"] = int(actions.max_changes)
+    if isinstance(actions.cost, str):
+        document["cost"] = actions.cost
     if actions.rules:
         document["rules"] = tomlkit.array().multiline(True)
         document["rules"].extend(map(_value, actions.rules))
@@ -177,10 +234,12 @@ def starting_toml(frame: Any) -> str:
     frame : DataFrame
         Training rows.
     """
-    document = _document()
+    document, schema = _document(), Schema.learn(frame, name="frame")
+    links = proposed_links(schema, to_pandas(frame))
     _add_comments(document, {"max_changes": 3, "rules": ["used <= limit"]})
-    for column in Schema.learn(frame, name="frame").columns:
-        _add_comments(_add_table(document, column.name, column), _suggestions(column))
+    for column in schema.columns:
+        link = {"follows": links[column.name]} if column.name in links else {}
+        _add_comments(_add_table(document, column.name, column), {**_suggestions(column), **link})
     return tomlkit.dumps(document)
 
 
@@ -223,7 +282,12 @@ def _entries(rule: ColumnRule) -> dict[str, Any]:
         "step": rule.step,
         "categories": rule.categories,
         "ordered": rule.ordered,
+        "never": rule.never,
+        "follows": rule.link and rule.link[0],
+        "pairs": list((rule.link[1] or {}).items()) or None if rule.link else None,
+        "effects": rule.effects,
         "weight": rule.weights if rule.weights != 1 else None,
+        "cost": rule.cost,
     }
     return {key: value for key, value in entries.items() if value is not None}
 
@@ -244,6 +308,10 @@ def _value(value: Any) -> Any:
     """Return what TOML writes."""
     if isinstance(value, list | tuple):
         return [_value(entry) for entry in value]
+    if isinstance(value, dict):
+        table = tomlkit.inline_table()
+        table.update({_value(str(key)): _value(entry) for key, entry in value.items()})
+        return table
     value = value.item() if isinstance(value, np.generic) else value
     if not isinstance(value, bool | int | float | str):
         raise TypeError(f"TOML has no {type(value).__name__}: {value!r} cannot be written.")

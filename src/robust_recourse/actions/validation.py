@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from robust_recourse.actions.action_set import ActionSet
 
 __all__ = ["check_schema", "check_training"]
+
+_CONTINUOUS = "the columns of an array are continuous. Give a DataFrame, as X_train or to fit."
 
 
 def check_training(rules: list[ColumnRule], frame: pd.DataFrame) -> None:
@@ -49,6 +52,12 @@ def check_schema(actions: ActionSet, schema: Schema) -> list[ColumnRule]:
     rules = checked_rules(actions, names)
     for rule, column in zip(rules, schema.columns, strict=True):
         _check_column(rule, column, schema)
+    if isinstance(actions.cost, str) and schema.names is None:
+        raise ValueError(f"actions.cost is {actions.cost!r}, but {_CONTINUOUS}")
+    for k, rule in enumerate(rules):
+        _check_link(rule, schema, k, names)
+        for target in rule.effects or ():
+            _check_effect(rule, schema, k, names.find(target, "effects"))
     for text in actions.rules:
         for name in Rule(text).columns:
             _check_term(schema, names.find_in_rule(name, text), text)
@@ -69,21 +78,75 @@ def _check_column(rule: ColumnRule, column: Column, schema: Schema) -> None:
                 f"actions.{word} names column {rule.column!r}, which holds categories. "
                 "Use categories or ordered for it."
             )
+        for value in (value for pair in rule.never or () for value in pair if value not in column.values):
+            raise ValueError(
+                f"actions.never[{rule.column!r}] has {value!r}, which no training row has. "
+                f"They have {', '.join(map(repr, column.values[:10]))}{', ...' * (len(column.values) > 10)}."
+            )
+    if rule.cost is not None and column.categorical:
+        raise ValueError(f"actions.cost names column {rule.column!r}, which holds categories. Use weights for it.")
     if column.kind != "number":
         return
+    if rule.never is not None and rule.categories is None and rule.ordered is None:
+        raise ValueError(
+            f"actions.never names column {rule.column!r}, which holds numbers. Use bounds or a direction for it, "
+            "or list its values in categories."
+        )
     unlearnt = {
         "integer": rule.integer and not (column.step > 0.0 and column.step.is_integer()),
         "step": rule.step is not None and column.step != rule.step,
+        "cost": rule.cost is not None and not column.effort,
         **listed,
     }
     for word in (word for word, said in unlearnt.items() if said):
         why = (
-            "the columns of an array are continuous. Give a DataFrame, as X_train or to fit."
+            _CONTINUOUS
             if schema.names is None
             else "its kind was learnt without it. Learn the columns with ActionSet.schema_for."
         )
         raise ValueError(f"actions.{word} names column {rule.column!r}, but {why}")
     _check_room(rule, column)
+
+
+def _check_link(rule: ColumnRule, schema: Schema, place: int, names: Names) -> None:
+    if rule.link is None:
+        return
+    column, leader = schema.columns[place], schema.columns[names.find(rule.link[0], "link")]
+    word = f"actions.link[{rule.column!r}]"
+    if schema.names is None:
+        raise ValueError(f"{word} cannot hold: {_CONTINUOUS}")
+    if not column.partners:
+        raise ValueError(
+            f"{word} has no pairs: it was learnt without it, or no training row has both columns. "
+            "Learn the columns with ActionSet.schema_for, or give the pairs."
+        )
+    if column.kind == "fixed" and leader.kind != "fixed" and len(dict.fromkeys(p for _, p in column.partners)) > 1:
+        raise ValueError(f"{word} cannot hold, because the column never changes: {column.why}.")
+    for led, partner in column.partners:
+        if not _is_of(leader, led):
+            raise ValueError(f"{word} has {led!r}, which column {leader.name!r} never has.")
+        if not _is_of(column, partner):
+            grid = f" or is no multiple of its step {column.step:g}" if column.kind == "number" and column.step else ""
+            raise ValueError(f"{word} makes it {partner!r} with {led!r}, which it never has{grid}.")
+
+
+def _is_of(column: Column, value: Any) -> bool:
+    if column.categorical:
+        return value in column.values
+    if column.kind == "fixed":
+        return True
+    if not isinstance(value, Real) or isinstance(value, bool) or not math.isfinite(value):
+        return False
+    step = column.step
+    return not step or round(round(float(value) / step) * step, decimals(step)) == value
+
+
+def _check_effect(rule: ColumnRule, schema: Schema, source: int, target: int) -> None:
+    for place in (source, target):
+        column = schema.columns[place]
+        if column.categorical or (column.kind == "fixed" and place == target):
+            what = f"never changes: {column.why}" if column.kind == "fixed" else "holds categories"
+            raise ValueError(f"actions.effects[{rule.column!r}] is about column {column.name!r}, which {what}.")
 
 
 def _check_room(rule: ColumnRule, column: Column) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from robust_recourse.actions.column_rule import ColumnRule, checked_rules
+from robust_recourse.actions.column_rule import PERCENTILE, ColumnRule, checked_rules
+from robust_recourse.actions.following import following
 from robust_recourse.actions.names import Names
 from robust_recourse.tables import Column, Schema
 
@@ -44,7 +45,7 @@ def facts(column: Column) -> str:
     if column.kind == "number":
         grid = f" in steps of {column.step:.15g}" if column.step else ""
         span = f" from {readable(column.low, 6)} to {readable(column.high, 6)}" if math.isfinite(column.low) else ""
-        return f"number{span}{grid}; a unit of cost is {readable(column.unit)}"
+        return f"number{span}{grid}" + (f"; a unit of cost is {readable(column.unit)}" * (not column.effort))
     if column.kind == "ordered":
         return f"ordered: {_listed(column.values, ' < ')}"
     return f"category: {_listed(column.values, ', ')}"
@@ -53,12 +54,13 @@ def facts(column: Column) -> str:
 def summary(actions: ActionSet, schema: Schema) -> pd.DataFrame:
     """Return what may happen to every column, as a table."""
     rules = checked_rules(actions, Names.of(schema))
+    moved = following(rules)
     rows = [
         {
             "kind": column.kind,
-            "may become": _may_become(rule, column),
+            "may become": _may_become(rule, column, moved.get(rule.column, [])),
             "step": column.step or math.nan,
-            "unit": column.unit if column.kind != "fixed" else math.nan,
+            "unit": column.unit if column.kind != "fixed" and not column.effort else math.nan,
             "weight": float(rule.weights),
         }
         for rule, column in zip(rules, schema.columns, strict=True)
@@ -80,17 +82,28 @@ def overview(actions: ActionSet, schema: Schema) -> str:
     lines = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in cells]
     if len(table) > _LINES:
         lines.append(f"... and {len(table) - _LINES} more columns")
+    for column in (column for column in schema.columns if column.effort):
+        own = not isinstance(actions.cost, str) and actions.cost.get(column.name) != PERCENTILE
+        what = "as its table says" if own else "the share of the training rows that is overtaken"
+        lines.append(f"{printable(str(column.name))} costs {what}")
     if actions.max_changes is not None:
         lines.append(f"at most {actions.max_changes} of them may change")
     lines += [f"rule: {text}" for text in actions.rules]
+    lines += [
+        f"effect: each 1 of {source} adds {readable(rate)} to {target}"
+        for source, moved in actions.effects.items()
+        for target, rate in moved.items()
+    ]
     return "\n".join([f"{type(actions).__name__} of {len(table)} columns", *(f"  {line}" for line in lines)])
 
 
-def _may_become(rule: ColumnRule, column: Column) -> str:
+def _may_become(rule: ColumnRule, column: Column, causes: Sequence[Hashable]) -> str:
     if column.kind == "fixed":
         return f"never changes: {column.why}"
+    if rule.link is not None:
+        return f"follows {rule.link[0]}"
     if rule.immutable:
-        return "never changes"
+        return f"only moves with {', '.join(map(str, causes))}" if causes else "never changes"
     if column.categorical:
         ordered = column.kind == "ordered" and rule.categories is None
         parts = [_listed(rule.categories or column.values, " < " if ordered else ", ")]
@@ -98,6 +111,8 @@ def _may_become(rule: ColumnRule, column: Column) -> str:
         parts = _span(rule, column)
     if rule.way:
         parts.append(f"only {_WAYS[rule.way]}")
+    if rule.never and column.categorical:
+        parts.append(f"never {_joined([f'{old!r} to {new!r}' for old, new in rule.never], ', ')}")
     return ", ".join(parts) or _FREE
 
 
@@ -118,7 +133,10 @@ def printable(text: str) -> str:
 
 def _listed(values: Sequence[Any], separator: str) -> str:
     """List categories, as many as fit on a line."""
-    texts = [repr(value) for value in values]
+    return _joined([repr(value) for value in values], separator)
+
+
+def _joined(texts: list[str], separator: str) -> str:
     ends = accumulate(len(text) + len(separator) for text in texts)
     shown = max(1, sum(end <= _WIDTH for end in ends))
     if shown >= len(texts):

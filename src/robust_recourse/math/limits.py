@@ -26,6 +26,8 @@ class Limits:
         Positive cost weights.
     targets : tuple of ndarray of bool, or None for each column
         Of columns of categories: which codes they may switch to. None for columns of numbers.
+    never : tuple of ndarray of bool, or None for each column
+        Switches that are forbidden, from the code of a row to that of a column; None where there are none.
     """
 
     lower: FloatArray
@@ -34,15 +36,18 @@ class Limits:
     falls: BoolArray
     weights: FloatArray
     targets: tuple[BoolArray | None, ...] = field(default=())
+    never: tuple[BoolArray | None, ...] = field(default=())
 
     def __post_init__(self) -> None:
-        if not self.targets:
-            object.__setattr__(self, "targets", (None,) * len(self.lower))
+        for name in ("targets", "never"):
+            if not getattr(self, name):
+                object.__setattr__(self, name, (None,) * len(self.lower))
 
     def take(self, columns: BoolArray) -> Limits:
         """Keep the selected columns."""
         arrays = {name: getattr(self, name)[columns] for name in ("lower", "upper", "rises", "falls", "weights")}
-        return replace(self, **arrays, targets=tuple(self.targets[k] for k in np.flatnonzero(columns)))
+        targets, never = (tuple(known[k] for k in np.flatnonzero(columns)) for known in (self.targets, self.never))
+        return replace(self, **arrays, targets=targets, never=never)
 
     @property
     def categories(self) -> BoolArray:
@@ -81,8 +86,11 @@ class Limits:
         target = self.targets[column]
         if target is None:
             raise ValueError(f"column {column} holds no categories")
-        known = np.append(target, False)  # the last entry is where negative codes point
-        allowed = known[np.maximum(code, -1.0).astype(np.int64)] & (code != own)
+        known, never = np.append(target, False), self.never[column]  # the last entry is where negative codes point
+        at, to = np.maximum(own, -1.0).astype(np.int64), np.maximum(code, -1.0).astype(np.int64)
+        allowed = known[to] & (code != own)
+        if never is not None:
+            allowed = allowed & ~np.pad(never, (0, 1))[at, to]
         if not self.falls[column]:
             allowed = allowed & (code > own) & (own >= 0.0)
         if not self.rises[column]:

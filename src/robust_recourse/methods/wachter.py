@@ -160,7 +160,7 @@ class Wachter(RecourseMethod):
             scale=self.scale_,
             step=self.step,
             unit=self.moves_.units,
-            numbers=bool(self.moves_.numbers.all()),
+            numbers=self.moves_.proportional,
         )
 
     def solve(self, task: Task) -> list[Answer]:

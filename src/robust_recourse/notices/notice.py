@@ -35,6 +35,11 @@ class Change:
     cost: float
     direction: int = 0
 
+    @property
+    def follows(self) -> bool:
+        """Whether it follows from other changes: what a person does has a price."""
+        return self.cost == 0.0
+
 
 @dataclass(frozen=True)
 class Notice:

@@ -28,9 +28,9 @@ _VERBS = {1: "raise", -1: "lower", 0: "change"}
 
 
 def phrases(notice: Notice) -> list[tuple[str, ...]]:
-    """Return what to change, in words that alternate with what comes from the table.
+    """Return what to change, and what follows from it, in words that alternate with what comes from the table.
 
-    The first, third, fifth of each phrase are ours, the others are a name and two values.
+    The first, third, fifth of each phrase are ours, the others are a name and values.
     """
     changes: list[tuple[str, ...]] = [
         (
@@ -42,6 +42,12 @@ def phrases(notice: Notice) -> list[tuple[str, ...]]:
             text(change.after, quoted=True),
         )
         for change in notice.changes
+        if not change.follows
+    ]
+    changes += [
+        ("", column_text(change.column), " then becomes ", text(change.after, quoted=True))
+        for change in notice.changes
+        if change.follows
     ]
     return changes + [("keep everything else",)] * (len(notice.changes) < len(notice.before))
 
@@ -53,6 +59,8 @@ def recommendation(notice: Notice) -> str:
 
 def how(change: Change) -> str:
     """Say how a value changes: "raise by 850", "lower", "change"."""
+    if change.follows:
+        return "follows from the rest"
     verb = _VERBS[change.direction]
     apart = _apart(text(change.before), text(change.after)) if change.kind == "number" else ""
     return f"{verb} by {apart}" if apart else verb

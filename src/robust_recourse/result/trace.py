@@ -33,7 +33,8 @@ class Trace:
     weights : ndarray of shape (p,) or None
         Cost weights of the columns.
     unit : ndarray of shape (p,) or None
-        A number times `unit` is in the units of the table, NaN for columns without numbers; None: it already is.
+        A number times `unit` is in the units of the table, NaN for columns without numbers or with costs
+        of their own; None: it already is.
     order : ndarray of int, shape (p,), or None
         Where the columns of the table are in the points; None: in the same order.
     """
@@ -58,6 +59,8 @@ class Trace:
         point = self.x.copy()
         for k, cell in zip(order, cells, strict=True):
             if self.neighbourhood is not None and self.neighbourhood.free[k]:
+                if np.isnan(self.unit[k]):
+                    raise ValueError("at cannot be given where a column has a cost of its own, in actions.cost.")
                 point[k] = check_vector([cell], "at")[0] / self.unit[k]
         return point
 

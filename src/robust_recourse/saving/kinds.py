@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from robust_recourse.actions import ActionSet
+from robust_recourse.actions.consequences import Effect, Follow, Reach
 from robust_recourse.actions.moves import Moves
 from robust_recourse.actions.rules import Rule
 from robust_recourse.math.limits import Limits
@@ -88,4 +89,7 @@ KINDS: tuple[Kind, ...] = (
     _dataclass("moves", Moves),
     _dataclass("limits", Limits),
     _dataclass("rule", Rule),
+    _dataclass("reach", Reach),
+    _dataclass("follow", Follow),
+    _dataclass("effect", Effect),
 )

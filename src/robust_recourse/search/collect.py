@@ -17,7 +17,7 @@ __all__ = ["collect"]
 
 def collect(method: Method, space: Space, found: list[list[Answer]]) -> Recourses:
     """Put the answers of a search together, in the order of the rows; each row has at least one."""
-    units = None if space.exact else np.where(space.moves.numbers, space.moves.units, np.nan)
+    units = None if space.exact else np.where(space.moves.numbers & space.moves.linear, space.moves.units, np.nan)
     entries = [answer for answers in found for answer in answers]
     person = np.repeat(np.arange(len(found)), [len(answers) for answers in found])
     rank = np.concatenate([np.zeros(0, dtype=np.int64), *(np.arange(1, len(known) + 1) for known in found)])
@@ -72,4 +72,4 @@ def _trace(answer: Answer, units: FloatArray | None, order: IntArray) -> Trace:
 def _restored(space: Space, points: FloatArray, people: IntArray, found: BoolArray) -> Any:
     # People without a point get any: their cells are emptied.
     points = np.where(found[:, None], points, space.points[people])
-    return space.table.restore(space.legal(points, people), people, found)
+    return space.table.restore(space.consequences(space.legal(points, people), people), people, found)

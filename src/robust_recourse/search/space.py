@@ -19,8 +19,9 @@ __all__ = ["Space"]
 class Space:
     """People as *points*: numbers in units of cost, categories as codes, all columns of the table.
 
-    Every point stands for a row that can be told to a person: within bounds, on the grid of steps, in the types of
-    the columns. The model is only asked about such rows, so that no rounding comes after its answer.
+    Every point stands for what a person does, as it can be told: within bounds, on the grid of steps, in the types of
+    the columns. What becomes of the person are these values and those of the columns that follow.
+    The model is only asked about such rows, so that no rounding comes after its answer.
 
     Attributes
     ----------
@@ -48,12 +49,13 @@ class Space:
     def points(self) -> FloatArray:
         """The people as they are, of shape (m, p); 0 in columns that never change, which would count in lengths."""
         fixed = np.array([column.kind == "fixed" for column in self.moves.columns])
-        return np.where(fixed, 0.0, self.table.values / self.moves.units)
+        return np.where(fixed, 0.0, self.moves.to_points(self.table.values))
 
     @property
     def steps(self) -> FloatArray:
-        """Steps of the numbers in units of cost, of shape (p,); 0 if they may be anything."""
-        return np.array([column.step for column in self.moves.columns]) / self.moves.units
+        """Steps of the numbers in units of cost, of shape (p,); 0 if they may be anything, or have no one length."""
+        steps = np.array([column.step for column in self.moves.columns])
+        return np.where(self.moves.proportional, steps / self.moves.units, 0.0)
 
     @property
     def exact(self) -> bool:
@@ -79,32 +81,38 @@ class Space:
         if self.exact:
             return points
         values = self.legal(points, people, rounding)
-        return np.where(values == self.table.values[people], self.points[people], values / self.moves.units)
+        return np.where(values == self.table.values[people], self.points[people], self.moves.to_points(values))
+
+    def consequences(self, values: FloatArray, people: IntArray, *, smoothly: bool = False) -> FloatArray:
+        """Return what becomes of people who do something: that, and the columns that follow."""
+        return self.moves.consequences(values, self.table.values[people], self.table.missing[people], smoothly=smoothly)
 
     def decode(self, values: FloatArray, people: IntArray) -> Any:
-        """Return rows with these values as the model gets them."""
-        return self.table.decode(values, people)
+        """Return what becomes of people who do something, as the model gets it."""
+        return self.table.decode(self.consequences(values, people), people)
 
     def decode_smoothly(self, points: FloatArray, people: IntArray) -> Any:
         """Return rows for derivatives: nothing is rounded."""
-        return self.table.decode(points if self.exact else self._values(points, people), people)
+        values = points if self.exact else self._values(points, people)
+        return self.table.decode(self.consequences(values, people, smoothly=True), people)
 
     def keeps_rules(self, values: FloatArray, people: IntArray) -> BoolArray:
-        """Whether the rules hold in rows with these values."""
-        return self.moves.keeps_rules(values, self.table.missing[people])
+        """Whether the rules hold in what becomes of people who do something."""
+        return self.moves.keeps_rules(values, self.table.values[people], self.table.missing[people])
 
     def broken_rule(self, point: FloatArray, person: int) -> str:
         """Return the first rule that does not hold in the row that a point stands for; empty if all do."""
         people = np.array([person])
-        return self.moves.broken_rule(self.legal(point[None], people)[0], self.table.missing[person])
+        values = self.legal(point[None], people)[0]
+        return self.moves.broken_rule(values, self.table.values[person], self.table.missing[person])
 
     def column_costs(self, x: FloatArray, people: IntArray) -> FloatArray:
         """Return what the change of every column costs, of shape (n, p)."""
         values, own, moves = self.legal(x, people), self.table.values[people], self.moves
-        change = np.where(moves.numbers, np.abs(values - own) / moves.units, values != own)
+        change = np.where(moves.numbers, np.abs(moves.to_points(values) - moves.to_points(own)), values != own)
         costs: FloatArray = change * moves.weights
         return costs
 
     def _values(self, points: FloatArray, people: IntArray) -> FloatArray:
         # A number that did not move keeps its bits.
-        return np.where(points == self.points[people], self.table.values[people], points * self.moves.units)
+        return np.where(points == self.points[people], self.table.values[people], self.moves.to_values(points))

@@ -46,6 +46,11 @@ class Column:
         The categories; their positions are their codes.
     why : str
         Why a fixed column never changes.
+    partners : tuple of pairs
+        Of a column that another determines: values of that one, and what it is with each.
+    effort : tuple of pairs
+        Of a number that is not as dear everywhere: values, and what it costs to get to each from any other is the
+        difference of these; linear between and beyond them. Then there is no unit.
     """
 
     name: Hashable
@@ -56,6 +61,8 @@ class Column:
     high: float = np.inf
     values: tuple[Any, ...] = ()
     why: str = ""
+    partners: tuple[tuple[Any, Any], ...] = ()
+    effort: tuple[tuple[float, float], ...] = ()
 
     @property
     def categorical(self) -> bool:
