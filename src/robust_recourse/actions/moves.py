@@ -101,7 +101,7 @@ class Moves:
         return np.asarray(beyond & (self.rises | self.falls) & self.numbers & ~missing)
 
     def settle(self, values: FloatArray, own: FloatArray, rounding: Rounding = "nearest") -> FloatArray:
-        """Return what can be told to a person: within bounds, on the grid of steps, in the type of the column.
+        """Return what can be told to a person: within bounds, on the grid of the column, in its type.
 
         Parameters
         ----------
@@ -123,9 +123,9 @@ class Moves:
             top = np.maximum(high[k], start) if self.rises[k] else start
             value = np.clip(value, bottom, top)
             short = _short(self.dtypes[k]) if self.dtypes else None
-            if column.step > 0.0:
-                around = _multiples(value, column.step, short)
-                value = _choose(value, start, bottom, top, around, rounding, column.step)
+            if column.grid > 0.0:
+                around = _multiples(value, column.grid, short)
+                value = _choose(value, start, bottom, top, around, rounding, column.grid)
             elif short is not None:
                 value = _choose(value, start, bottom, top, _nearby(value, short), rounding)
             settled[rows, k] = np.where(value == start, start, value)
