@@ -55,6 +55,10 @@ class ActionSet:
         The column holds categories with an order, from low to high. All values of the training rows must be listed.
     weights : mapping from column to float
         Price of one unit of change, or of a switch, positive; 1 for the columns that are not named.
+    units : mapping from column to str
+        What its numbers count, for those who read them: a currency by its code or sign (``"EUR"``, ``"$"``), ``"%"``,
+        ``"fraction"`` (0.07 is told as 7 %), ``"days since 1970-01-01"``, or any other word (``"years"``). ``"date"``
+        tells moments without the time of day.
     max_changes : int, optional
         How many columns may change together.
     rules : iterable of str
@@ -117,6 +121,7 @@ class ActionSet:
         categories: Mapping[Column, Iterable[Any]] | None = None,
         ordered: Mapping[Column, Iterable[Any]] | None = None,
         weights: Mapping[Column, float] | None = None,
+        units: Mapping[Column, str] | None = None,
         max_changes: int | None = None,
         rules: Iterable[str] = (),
     ) -> None:
@@ -129,6 +134,7 @@ class ActionSet:
         self.categories = _lists(categories, "categories")
         self.ordered = _lists(ordered, "ordered")
         self.weights = _mapping(weights, "weights")
+        self.units = _mapping(units, "units")
         self.max_changes = max_changes
         self.rules = [Rule(rule).text for rule in _listed(rules, "rules", "rules")]
         self.schema: Schema | None = None

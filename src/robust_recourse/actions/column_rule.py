@@ -13,6 +13,7 @@ import pandas as pd
 
 from robust_recourse._validation import check_integer, check_real
 from robust_recourse.actions.names import Names
+from robust_recourse.notices.writing import check_unit
 
 if TYPE_CHECKING:
     from robust_recourse.actions.action_set import ActionSet
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["ColumnRule", "checked_rules", "gathered_rules"]
 
 _LISTS = ("immutable", "increase", "decrease", "integer")
-_MAPPINGS = ("bounds", "step", "categories", "ordered", "weights")
+_MAPPINGS = ("bounds", "step", "categories", "ordered", "weights", "units")
 _LIGHTEST, _HEAVIEST = 1e-50, 1e50  # weights whose squares are numbers
 
 
@@ -42,6 +43,8 @@ class ColumnRule:
         Values that it may switch to, and the order of its values.
     weights : float
         Price of one unit of change.
+    units : str or None
+        What its numbers count, for people.
     """
 
     column: Hashable
@@ -54,6 +57,7 @@ class ColumnRule:
     categories: list[Any] | None = None
     ordered: list[Any] | None = None
     weights: float = 1.0
+    units: str | None = None
 
     @property
     def low(self) -> float:
@@ -85,6 +89,8 @@ class ColumnRule:
             step = check_real(self.step, f"actions.step[{column!r}]", minimum=0.0, strict=True)
             if self.integer and not step.is_integer():
                 raise ValueError(f"actions: column {column!r} is in integer, but its step is {self.step}.")
+        if self.units is not None:
+            check_unit(self.units, f"actions.units[{column!r}]")
         for word, values in (("categories", self.categories), ("ordered", self.ordered)):
             if values is None:
                 continue

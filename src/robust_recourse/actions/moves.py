@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -50,6 +50,8 @@ class Moves:
         Inequalities between columns.
     dtypes : tuple
         Types of the columns; empty for arrays.
+    told_in : mapping
+        Units in which values are told to people, by column.
     """
 
     columns: tuple[Column, ...]
@@ -62,6 +64,7 @@ class Moves:
     max_changes: int | None = None
     rules: tuple[Rule, ...] = ()
     dtypes: tuple[Any, ...] = ()
+    told_in: Mapping[Hashable, str] = field(default_factory=dict)
 
     @property
     def units(self) -> FloatArray:
@@ -184,6 +187,7 @@ def moves_of(actions: ActionSet, schema: Schema) -> Moves:
         max_changes=actions.max_changes,
         rules=tuple(kept),
         dtypes=schema.dtypes,
+        told_in={rule.column: rule.units for rule in rules if rule.units is not None},
     )
 
 

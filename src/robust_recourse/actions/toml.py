@@ -36,12 +36,15 @@ _KEYS = {
     "categories": "a list of values",
     "ordered": "a list of values",
     "weight": "a number",
+    "unit": "a text",
 }
+_SAME = {"step": "step", "categories": "categories", "ordered": "ordered", "weight": "weights", "unit": "units"}
 _HINTS = {
     "bounds": "write min = ... and max = ...",
     "increase": 'write direction = "up"',
     "decrease": 'write direction = "down"',
     "weights": "write weight = ...",
+    "units": "write unit = ...",
 }
 _HEADER = """\
 What a person may change. What is not restricted here may change; numbers without min or max keep to the range of
@@ -56,6 +59,7 @@ There is one table for each column, like [columns.amount]; these lines may stand
   categories = ["a", "b"]      it may only switch to these values
   ordered = ["low", "high"]    its values have this order, from low to high
   weight = 2.0                 a change costs so many times as much
+  unit = "EUR"                 what its numbers count: a currency, "%", "fraction" (0.07 is 7 %), "years", ...
 Names with other signs than letters, digits, - and _ stand in quotes: [columns."credit amount"].
 These lines may stand above all tables:
   max_changes = 3              at most so many columns change together
@@ -96,7 +100,7 @@ def _arguments(content: Mapping[str, Any]) -> dict[str, Any]:
         if not isinstance(value, wanted) or isinstance(value, bool) or not texts:
             raise ValueError(f"{key} must be {_TOP[key]}, got {_shown(value)}.")
     found: dict[str, Any] = {rule: [] for rule in ("immutable", "increase", "decrease", "integer")}
-    found |= {rule: {} for rule in ("bounds", "step", "categories", "ordered", "weights")}
+    found |= {rule: {} for rule in ("bounds", "step", "categories", "ordered", "weights", "units")}
     found |= {"max_changes": content.get("max_changes"), "rules": content.get("rules", [])}
     for kind in ("columns", "positions"):
         for name, table in content.get(kind, {}).items():
@@ -123,6 +127,7 @@ def _check_table(table: Mapping[str, Any], kind: str, name: str) -> None:
             "true or false": isinstance(value, bool),
             '"up" or "down"': value in ("up", "down"),
             "a number": number,
+            "a text": isinstance(value, str),
             "a list of values": isinstance(value, list) and not any(isinstance(v, list | dict) for v in value),
         }
         if not fits[_KEYS[key]]:
@@ -137,7 +142,7 @@ def _collect(found: dict[str, Any], column: Hashable, table: Mapping[str, Any]) 
         found["increase" if table["direction"] == "up" else "decrease"].append(column)
     if "min" in table or "max" in table:
         found["bounds"][column] = (table.get("min"), table.get("max"))
-    for key, rule in (("step", "step"), ("categories", "categories"), ("ordered", "ordered"), ("weight", "weights")):
+    for key, rule in _SAME.items():
         if key in table:
             found[rule][column] = table[key]
 
@@ -224,6 +229,7 @@ def _entries(rule: ColumnRule) -> dict[str, Any]:
         "categories": rule.categories,
         "ordered": rule.ordered,
         "weight": rule.weights if rule.weights != 1 else None,
+        "unit": rule.units,
     }
     return {key: value for key, value in entries.items() if value is not None}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -10,6 +11,7 @@ import pandas as pd
 from robust_recourse.actions.column_rule import ColumnRule, checked_rules
 from robust_recourse.actions.names import Names
 from robust_recourse.actions.rules import Rule
+from robust_recourse.notices.writing import PERCENT
 from robust_recourse.tables import Column, Schema
 from robust_recourse.tables.columns import decimals
 
@@ -69,6 +71,7 @@ def _check_column(rule: ColumnRule, column: Column, schema: Schema) -> None:
                 f"actions.{word} names column {rule.column!r}, which holds categories. "
                 "Use categories or ordered for it."
             )
+    _check_unit(rule, column)
     if column.kind != "number":
         return
     unlearnt = {
@@ -84,6 +87,23 @@ def _check_column(rule: ColumnRule, column: Column, schema: Schema) -> None:
         )
         raise ValueError(f"actions.{word} names column {rule.column!r}, but {why}")
     _check_room(rule, column)
+
+
+def _check_unit(rule: ColumnRule, column: Column) -> None:
+    name = f"actions.units[{rule.column!r}]"
+    if column.categorical and rule.units is not None and not any(isinstance(value, Real) for value in column.values):
+        raise ValueError(f"{name} is {rule.units!r}, but the column holds categories, which are told as they are.")
+    if column.kind != "number":
+        return
+    if rule.units == "date":
+        raise ValueError(
+            f"{name} is 'date', but the column holds numbers. Say what they count: 'days since 1970-01-01'."
+        )
+    if rule.units == PERCENT and math.isfinite(column.high) and max(-column.low, column.high) <= 1.0:
+        raise ValueError(
+            f"{name} is '%', but the training rows have only numbers from {column.low:g} to {column.high:g} there. "
+            "Write 'fraction' if 0.07 means 7 %, and 'percent' if it means 0.07 %."
+        )
 
 
 def _check_room(rule: ColumnRule, column: Column) -> None:

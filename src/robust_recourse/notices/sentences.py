@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from decimal import Context, Decimal
 
 import numpy as np
 
 from robust_recourse.notices.notice import Change, Notice, by_person
-from robust_recourse.notices.values import amount, column_text, label_text, text
+from robust_recourse.notices.values import amount, column_text, label_text
+from robust_recourse.notices.writing import Writer
 
 __all__ = ["NO_RECOURSE", "describe", "describe_all", "how", "phrases"]
 
@@ -24,6 +24,7 @@ NO_RECOURSE: Mapping[str, str] = {
     "promised odds out of reach": "no change that is allowed is as certain to last as was promised",
     "out of time": "the time for the search was over before it got to this one",
 }
+_PLAIN = Writer()
 _VERBS = {1: "raise", -1: "lower", 0: "change"}
 
 
@@ -32,17 +33,11 @@ def phrases(notice: Notice) -> list[tuple[str, ...]]:
 
     The first, third, fifth of each phrase are ours, the others are a name and two values.
     """
-    changes: list[tuple[str, ...]] = [
-        (
-            f"{_VERBS[change.direction]} ",
-            column_text(change.column),
-            " from ",
-            text(change.before, quoted=True),
-            " to ",
-            text(change.after, quoted=True),
-        )
-        for change in notice.changes
-    ]
+    changes: list[tuple[str, ...]] = []
+    for change in notice.changes:
+        writer = notice.writer(change.column)
+        before, after = writer.pair(change.before, change.after)
+        changes.append((f"{_verb(change, writer)} ", column_text(change.column), " from ", before, " to ", after))
     return changes + [("keep everything else",)] * (len(notice.changes) < len(notice.before))
 
 
@@ -51,10 +46,10 @@ def recommendation(notice: Notice) -> str:
     return "; ".join("".join(phrase) for phrase in phrases(notice))
 
 
-def how(change: Change) -> str:
-    """Say how a value changes: "raise by 850", "lower", "change"."""
-    verb = _VERBS[change.direction]
-    apart = _apart(text(change.before), text(change.after)) if change.kind == "number" else ""
+def how(change: Change, writer: Writer = _PLAIN) -> str:
+    """Say how a value changes: "raise by 850 EUR", "lower", "change"."""
+    verb = _verb(change, writer)
+    apart = writer.apart(change.before, change.after) if change.kind == "number" else ""
     return f"{verb} by {apart}" if apart else verb
 
 
@@ -84,6 +79,10 @@ def describe_all(notices: Sequence[Notice]) -> str:
     return "\n".join(lines)
 
 
+def _verb(change: Change, writer: Writer) -> str:
+    return _VERBS[0 if writer.dates else change.direction]
+
+
 def _sentence(words: str) -> str:
     return f"{words[:1].upper()}{words[1:]}."
 
@@ -94,16 +93,3 @@ def _cost(cost: float) -> str:
     written = amount(cost)
     about = "" if float(written.replace(",", "")) == cost else "about "
     return f"The cost is {about}{written} {'unit' if written == '1' else 'units'}."
-
-
-def _apart(before: str, after: str) -> str:
-    """Return how far apart two written numbers are, to the last digit; empty if one is not in positional notation.
-
-    >>> _apart("0.1", "0.3"), _apart("2,050", "1,200"), _apart("1e+30", "2")
-    ('0.2', '850', '')
-    """
-    old, new = before.replace(",", ""), after.replace(",", "")
-    if not (set(old + new) <= set("-.0123456789")):
-        return ""
-    exact = Context(prec=len(old) + len(new))
-    return f"{exact.subtract(Decimal(new), Decimal(old)).copy_abs().normalize(exact):,f}"

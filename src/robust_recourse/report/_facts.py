@@ -12,6 +12,7 @@ from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse.math.odds import OddsObjective, Scales
 from robust_recourse.math.projections import weighted_cost
 from robust_recourse.models.predictor import Predictor
+from robust_recourse.notices import odds_sentence
 from robust_recourse.report._plane import Names, Plane, trace_of
 from robust_recourse.report._window import Window
 from robust_recourse.result import Recourse, Status
@@ -85,11 +86,12 @@ def regions(
 def outcome(recourse: Recourse) -> str:
     """Say what came out."""
     limit = f" of at most {recourse.budget:.3g}" if np.isfinite(recourse.budget) else ""
-    parts = [f"Cost {recourse.cost:.3g}{limit}"]
-    if np.isfinite(recourse.log_worst_case_odds):
-        parts.append(f"worst-case odds of refusal {recourse.worst_case_odds:.3g}")
-    parts.append(f"{'accepted' if recourse.valid else 'refused'} by the model.")
-    return ", ".join(parts) + ("" if recourse.status is Status.OK else f" {recourse.reason}")
+    parts = [
+        f"Cost {recourse.cost:.3g}{limit}",
+        odds_sentence(recourse.worst_case_odds),
+        f"{'accepted' if recourse.valid else 'refused'} by the model.",
+    ]
+    return "; ".join(part for part in parts if part) + ("" if recourse.status is Status.OK else f" {recourse.reason}")
 
 
 def radii(recourse: Recourse) -> str:

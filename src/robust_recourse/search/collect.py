@@ -48,6 +48,8 @@ def collect(method: Method, space: Space, found: list[list[Answer]]) -> Recourse
         column_costs=costs[:, order],
         kinds=tuple(known.kind for known in columns),
         orders={known.name: known.values for known in columns if known.kind == "ordered"},
+        units=space.moves.told_in,
+        digits={known.name: known.digits for known in columns if known.digits is not None},
         favourable=plain(method.favourable),
         threshold=method.threshold,
         provenance=Provenance.of(method),
