@@ -33,12 +33,15 @@ class Columns:
         Values of the ordered categories, lowest first, by column.
     units, digits : mapping
         Units of the values, and digits behind the point of numbers, by column; see :class:`Writer`.
+    like : DataFrame (pandas or polars) or None
+        The table without its rows, for its types; None for an array.
     """
 
     kinds: Sequence[str]
     orders: Mapping[Hashable, Sequence[Any]] = field(default_factory=dict)
     units: Mapping[Hashable, str] = field(default_factory=dict)
     digits: Mapping[Hashable, int] = field(default_factory=dict)
+    like: Any = None
 
     def writer(self, name: Hashable, locale: str | None = None) -> Writer:
         """Return what writes the values of a column."""

@@ -16,6 +16,7 @@ from robust_recourse.result._parts import TABLES, VECTORS, concatenated, numbere
 from robust_recourse.result.provenance import Provenance
 from robust_recourse.result.recourse import Recourse, odds_of
 from robust_recourse.result.trace import Trace
+from robust_recourse.tables.foreign import is_frame
 from robust_recourse.tables.values import row_reader, take
 
 __all__ = ["Entries"]
@@ -131,7 +132,8 @@ class Entries:
 
     @cached_property
     def _columns(self) -> Columns:
-        return Columns(self.kinds, {**orders_of(self.x0), **self.orders}, self.units, self.digits)
+        like = self.x0[:0] if is_frame(self.x0) else None
+        return Columns(self.kinds, {**orders_of(self.x0), **self.orders}, self.units, self.digits, like)
 
     def _recourse(self, i: int) -> Recourse:
         return Recourse(
