@@ -137,7 +137,11 @@ def projection(plane: Plane, what: str) -> str:
     """Say what the place of a point in the figure means, where that is not plain."""
     if plane.is_line:
         return "Heights have no meaning."
-    return "" if plane.whole else f"{what} projected onto the plane of the axes."
+    parts = [
+        "" if plane.whole else f"{what} projected onto the plane of the axes.",
+        "Where a sample stands within a category has no meaning." if plane.categories else "",
+    ]
+    return " ".join(part for part in parts if part)
 
 
 def fill_evenly(text: str, width: int) -> str:
