@@ -258,3 +258,20 @@ def test_rules_between_columns_that_never_change_are_left_out():
     rules = ["used <= limit", "used <= constant", "limit <= 9"]
     actions = ActionSet(frame, immutable=["used"], rules=rules)
     assert [rule.text for rule in actions.resolve(actions.schema).rules] == ["used <= limit", "limit <= 9"]
+
+
+@settings(max_examples=100, deadline=None)
+@given(seed=st.integers(0, 10**6), power=st.integers(-9, 6), rounding=st.sampled_from(ROUNDINGS))
+def test_numbers_with_many_digits_become_short_ones(seed, power, rounding):
+    generator = np.random.default_rng(seed)
+    frame = pd.DataFrame({"c": generator.normal(2.0, 1.0, 60) * 10.0**power})
+    schema = ActionSet().schema_for(frame)
+    digits = schema.columns[0].digits
+    own, values = generator.normal(2.0, 1.0, (2, 50, 1)) * 10.0**power
+    settled = ActionSet().resolve(schema).settle(values, own, rounding)
+    changed = settled != own
+    assert changed.any()
+    assert all(float(f"{value:.{digits}f}") == value for value in settled[changed])
+    # What nobody changes keeps all of its digits, and a check of other changes knows nothing of the grid.
+    assert (ActionSet().resolve(schema).settle(own, own, rounding) == own).all()
+    assert ActionSet(frame).check(frame, frame.clip(*np.quantile(frame["c"], [0.2, 0.8]))) == []

@@ -403,7 +403,9 @@ def test_frames_in_frames_out():
     X = pd.DataFrame(rng.uniform(-2, 2, (300, 2)), columns=["income", "debt"])
     model = LogisticRegression().fit(X, (X["income"] > X["debt"]).astype(int))
     refused = X[model.predict(X) == 0].head(5)
-    method = RobustBayesianRecourse(model, ActionSet(decrease=["debt"]), random_state=0).fit(X)
+    # Steps so fine that rounding to what can be told does not matter below.
+    actions = ActionSet(decrease=["debt"], step=dict.fromkeys(X, 1e-12))
+    method = RobustBayesianRecourse(model, actions, random_state=0).fit(X)
     found = method.explain(refused)
     assert list(found.x.columns) == ["income", "debt"]
     assert found.x.index.equals(refused.index)

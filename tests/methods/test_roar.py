@@ -206,7 +206,8 @@ def test_frames_come_back_as_frames(surrogate, rows):
         assert list(frame.columns) == columns
         return straight(frame.to_numpy())
 
-    actions = ActionSet(immutable=["age"])
+    # Steps so fine that rounding to what can be told does not matter below.
+    actions = ActionSet(immutable=["age"], step=dict.fromkeys(columns, 1e-12))
     method = ROAR(model, actions, surrogate=surrogate, random_state=0).fit(pd.DataFrame(X, columns=columns))
     frame = pd.DataFrame(refused, columns=columns, index=index)
     found = method.explain(frame)

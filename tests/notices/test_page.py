@@ -107,7 +107,7 @@ def test_many_rows_with_the_same_reason_are_not_all_named():
 def test_all_rows_are_listed():
     rows = cells(analyst(BATCH), "Every recourse")
     assert rows[0][1] == "Option"
-    assert rows[2] == ["row 0", "2", "accepted", "ok", "1", "3", "0.5"]
+    assert rows[2] == ["row 0", "2", "accepted", "ok", "1", "3", "at most 1 to 2"]
     assert rows[5][2:6] == ["refused", "out of time", "\N{EN DASH}", "\N{EN DASH}"]
     assert "Option" not in cells(analyst(BATCH[2:]), "Every recourse")[0]
 

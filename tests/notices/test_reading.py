@@ -4,12 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from robust_recourse.notices.reading import Pair
+from robust_recourse.notices.reading import Columns, Pair
 
 
 @pytest.mark.parametrize(("before", "after"), [(1.0, np.nan), (np.nan, 1.0)])
 def test_a_value_that_goes_missing_is_a_change(before, after):
-    pair = Pair(pd.DataFrame({"a": [before]}), pd.DataFrame({"a": [after]}), ["number"], np.ones((1, 1)), {}, {})
+    tables = (pd.DataFrame({"a": [value]}) for value in (before, after))
+    pair = Pair(*tables, np.ones((1, 1)), Columns(["number"]))
     [(_, _, (change,))] = pair.rows([0])
     assert (change.before is None) == np.isnan(before)
     assert change.direction == 0
@@ -18,7 +19,7 @@ def test_a_value_that_goes_missing_is_a_change(before, after):
 def test_rows_are_those_that_were_chosen():
     before = np.arange(6.0).reshape(3, 2)
     steps = np.array([[0.0, 1.0]] * 3)
-    pair = Pair(before, before + steps, ["number"] * 2, steps, {}, {0: "left"})
+    pair = Pair(before, before + steps, steps, Columns(["number"] * 2), {0: "left"})
     rows = pair.rows([2, 0])
     assert [row[0] for row in rows] == [{"left": 4.0, 1: 5.0}, {"left": 0.0, 1: 1.0}]
     assert [[(change.column, change.before, change.after) for change in row[2]] for row in rows] == [

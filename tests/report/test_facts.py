@@ -9,6 +9,7 @@ import pytest
 
 from robust_recourse import ActionSet, RobustBayesianRecourse, Status
 from robust_recourse.math.odds import log_worst_case_odds
+from robust_recourse.notices import odds_text
 from robust_recourse.report import _facts as facts
 from robust_recourse.report._plane import choose_plane
 from robust_recourse.report._window import Window, window_around
@@ -104,11 +105,11 @@ def test_the_model_is_asked_in_batches(wide, recourse, monkeypatch):
 def test_sentences(recourse):
     said = facts.outcome(recourse)
     assert f"Cost {recourse.cost:.3g} of at most {recourse.budget:.3g}" in said
-    assert f"worst-case odds of refusal {recourse.worst_case_odds:.3g}, accepted by the model." in said
+    assert f"in the worst case the odds of refusal are {odds_text(recourse.worst_case_odds)}; accepted by the" in said
     fell_back = replace(recourse, status=Status.FELL_BACK, reason="Because.", valid=False)
     assert facts.outcome(fell_back).endswith("refused by the model. Because.")
     assert "odds" not in facts.outcome(replace(recourse, log_worst_case_odds=np.nan))
-    assert "at most" not in facts.outcome(replace(recourse, budget=np.inf))
+    assert "of at most" not in facts.outcome(replace(recourse, budget=np.inf))
     assert facts.radii(recourse) == "Smoothing 0.05, ambiguity radii 0.02 (refused) and 0.02 (accepted)."
     with pytest.raises(ValueError, match=r"no odds to draw, the status is 'ok'.*Only the illustration"):
         facts.radii(replace(recourse, trace=replace(recourse.trace, scales=None)))

@@ -129,6 +129,15 @@ def test_the_chosen_one_has_a_ring_and_its_check_an_interval(found, figure):
     assert right.get_title() == "to check (others)"
 
 
+def test_checks_stand_in_the_order_of_their_costs():
+    others = [measured(ODDS.tried[k].parameters, cost, 0.8, n=25) for k, cost in ((1.0, 3.5), (2.0, None))]
+    _, right = draw_tuning(tuning([ODDS], [*others, measured(CHOSEN, 2.4, 0.91, n=25)])).axes
+    assert [tick.get_text() for tick in right.get_xticklabels()] == ["2.4", "3.5", "none"]
+    assert markers(right, "D") == [(0.0, 0.91, RED.lower()), (1.0, 0.8, GREY.lower()), (2.0, 0.8, GREY.lower())]
+    (bar,) = right.collections
+    assert {x for x, _ in bar.get_segments()[0]} == {0.0}
+
+
 def test_legend_title_and_note_say_what_is_to_be_seen(found, figure):
     assert legend(figure) == [
         "promised odds",

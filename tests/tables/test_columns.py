@@ -70,6 +70,49 @@ def test_numbers_with_many_digits_have_no_step(values):
     assert learn(values).step == 0.0
 
 
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 10**6), st.integers(-8, 8), st.sampled_from(["float64", "float32"]))
+def test_numbers_with_many_digits_are_told_to_a_thousandth_of_their_unit(seed, power, dtype):
+    power = power if dtype == "float64" else min(power, 2)  # larger ones have few digits in such a type
+    column = learn(np.random.default_rng(seed).normal(3.0, 1.0, 40) * 10.0**power, dtype)
+    assert column.step == 0.0
+    assert column.grid == float(f"1e-{column.digits}")
+    assert column.digits == 0 or column.grid <= column.unit / 1000.0 < 10.0 * column.grid
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "Float64"])
+@pytest.mark.parametrize("digits", [0, 1, 2, 3, 4])
+def test_numbers_are_told_with_the_digits_that_they_are_recorded_with(digits, dtype):
+    values = np.random.default_rng(0).integers(0, 900, 50) / 10.0**digits
+    column = learn([*values, 1 / 10**digits], dtype)
+    assert (column.step, column.digits, column.grid) == (10.0**-digits, digits, 10.0**-digits)
+
+
+def test_few_digits_of_small_numbers_are_kept():
+    values = np.round(np.random.default_rng(0).uniform(0.0, 0.002, 60), 5)
+    assert (learn(values).step, learn(values).digits) == (0.0, 5)
+
+
+def test_a_step_is_told_with_all_of_its_digits():
+    assert learn([0.25, 0.5, 3.75], step=0.125).digits == 3
+    assert learn(np.random.default_rng(0).normal(size=40), step=0.5).digits == 4
+
+
+@pytest.mark.parametrize(
+    "values", [[1e14 + 1 / 3, 1e14 + 2.0, 1e14], [*np.linspace(0.0, 1e-9, 9), 1e140], [1e-310, 3e-310]]
+)
+def test_numbers_without_such_digits_may_be_anything(values):
+    column = learn(values)
+    assert column.digits is None or column.grid < column.unit
+
+
+def test_the_columns_of_an_array_are_told_with_all_digits():
+    assert [column.digits for column in Schema.learn(np.random.default_rng(0).normal(size=(40, 2))).columns] == [
+        None,
+        None,
+    ]
+
+
 @pytest.mark.parametrize("values", [[5, 5, 5], [5.5, 5.5], [0, 0], ["a", "a"], [5.5, None, 5.5], [7]])
 def test_constant_columns_never_change(values):
     column = learn(values)

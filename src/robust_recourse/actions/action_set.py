@@ -74,6 +74,10 @@ class ActionSet:
         is overtaken, so that the way from the middle to the top is 0.5; for all numbers, or for those that are named.
         Or pairs ``(value, effort)``, both rising, linear between and beyond them: what lies between two values is the
         difference of their efforts. Weights count on top of it.
+    units : mapping from column to str
+        What its numbers count, for those who read them: a currency by its code or sign (``"EUR"``, ``"$"``), ``"%"``,
+        ``"fraction"`` (0.07 is told as 7 %), ``"days since 1970-01-01"``, or any other word (``"years"``). ``"date"``
+        tells moments without the time of day.
     max_changes : int, optional
         How many columns may change together.
     rules : iterable of str
@@ -140,6 +144,7 @@ class ActionSet:
         effects: Mapping[Column, Mapping[Column, float]] | None = None,
         weights: Mapping[Column, float] | None = None,
         cost: str | Mapping[Column, Any] | None = None,
+        units: Mapping[Column, str] | None = None,
         max_changes: int | None = None,
         rules: Iterable[str] = (),
     ) -> None:
@@ -158,6 +163,7 @@ class ActionSet:
         }
         self.weights = _mapping(weights, "weights")
         self.cost = cost if isinstance(cost, str) else {k: _effort(v) for k, v in _mapping(cost, "cost").items()}
+        self.units = _mapping(units, "units")
         self.max_changes = max_changes
         self.rules = [Rule(rule).text for rule in _listed(rules, "rules", "rules")]
         self.schema: Schema | None = None

@@ -15,6 +15,7 @@ import pandas as pd
 from robust_recourse._validation import check_integer, check_real
 from robust_recourse.actions.following import following
 from robust_recourse.actions.names import Names
+from robust_recourse.notices.writing import check_unit
 
 if TYPE_CHECKING:
     from robust_recourse.actions.action_set import ActionSet
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["PERCENTILE", "ColumnRule", "checked_rules", "gathered_rules"]
 
 _LISTS = ("immutable", "increase", "decrease", "integer")
-_MAPPINGS = ("bounds", "step", "categories", "ordered", "never", "link", "effects", "weights", "cost")
+_MAPPINGS = ("bounds", "step", "categories", "ordered", "never", "link", "effects", "weights", "cost", "units")
 PERCENTILE = "percentile"
 _LIGHTEST, _HEAVIEST = 1e-50, 1e50  # weights whose squares are numbers
 
@@ -55,6 +56,8 @@ class ColumnRule:
     cost : str, list or None
         "percentile" if a change costs the share of the training rows that it overtakes, or pairs of values and what
         they cost; None for its distance in units.
+    units : str or None
+        What its numbers count, for people.
     """
 
     column: Hashable
@@ -71,6 +74,7 @@ class ColumnRule:
     effects: dict[Hashable, float] | None = None
     weights: float = 1.0
     cost: Any = None
+    units: str | None = None
 
     @property
     def low(self) -> float:
@@ -102,6 +106,8 @@ class ColumnRule:
             step = check_real(self.step, f"actions.step[{column!r}]", minimum=0.0, strict=True)
             if self.integer and not step.is_integer():
                 raise ValueError(f"actions: column {column!r} is in integer, but its step is {self.step}.")
+        if self.units is not None:
+            check_unit(self.units, f"actions.units[{column!r}]")
         for word, values in (("categories", self.categories), ("ordered", self.ordered)):
             if values is None:
                 continue

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +54,8 @@ class Moves:
         which it does.
     dtypes : tuple
         Types of the columns; empty for arrays.
+    told_in : mapping
+        Units in which values are told to people, by column.
     """
 
     columns: tuple[Column, ...]
@@ -67,6 +69,7 @@ class Moves:
     max_changes: int | None = None
     rules: tuple[Rule | Consequence, ...] = ()
     dtypes: tuple[Any, ...] = ()
+    told_in: Mapping[Hashable, str] = field(default_factory=dict)
 
     @property
     def units(self) -> FloatArray:
@@ -146,7 +149,7 @@ class Moves:
         return np.asarray(beyond & (self.rises | self.falls) & self.numbers & ~missing)
 
     def settle(self, values: FloatArray, own: FloatArray, rounding: Rounding = "nearest") -> FloatArray:
-        """Return what can be told to a person: within bounds, on the grid of steps, in the type of the column.
+        """Return what can be told to a person: within bounds, on the grid of the column, in its type.
 
         Parameters
         ----------
@@ -168,9 +171,9 @@ class Moves:
             top = np.maximum(high[k], start) if self.rises[k] else start
             value = np.clip(value, bottom, top)
             short = _short(self.dtypes[k]) if self.dtypes else None
-            if column.step > 0.0:
-                around = _multiples(value, column.step, short)
-                value = _choose(value, start, bottom, top, around, rounding, column.step)
+            if column.grid > 0.0:
+                around = _multiples(value, column.grid, short)
+                value = _choose(value, start, bottom, top, around, rounding, column.grid)
             elif short is not None:
                 value = _choose(value, start, bottom, top, _nearby(value, short), rounding)
             settled[rows, k] = np.where(value == start, start, value)
@@ -266,6 +269,7 @@ def moves_of(actions: ActionSet, schema: Schema) -> Moves:
         never=tuple(_never(rule, column) for rule, column in said),
         max_changes=actions.max_changes,
         dtypes=schema.dtypes,
+        told_in={rule.column: rule.units for rule in rules if rule.units is not None},
     )
     names, free = Names.of(schema), rises | falls
     followers = consequences_of(rules, names, moves)

@@ -48,13 +48,16 @@ _KEYS = {
     "effects": "a table of numbers",
     "weight": "a number",
     "cost": "a text or a list of pairs",
+    "unit": "a text",
 }
+_SAME = {key: key for key in ("step", "categories", "ordered", "never")} | {"weight": "weights", "unit": "units"}
 _HINTS = {
     "bounds": "write min = ... and max = ...",
     "increase": 'write direction = "up"',
     "decrease": 'write direction = "down"',
     "weights": "write weight = ...",
     "link": 'write follows = "..."',
+    "units": "write unit = ...",
 }
 _HEADER = """\
 What a person may change. What is not restricted here may change; numbers without min or max keep to the range of
@@ -75,6 +78,7 @@ There is one table for each column, like [columns.amount]; these lines may stand
   weight = 2.0                 a change costs so many times as much
   cost = "percentile"          a change costs the share of the training rows that it overtakes
   cost = [[0, 0], [900, 1]]    or what lies between these values costs the difference of the efforts beside them
+  unit = "EUR"                 what its numbers count: a currency, "%", "fraction" (0.07 is 7 %), "years", ...
 Names with other signs than letters, digits, - and _ stand in quotes: [columns."credit amount"].
 These lines may stand above all tables:
   max_changes = 3              at most so many columns change together
@@ -120,7 +124,8 @@ def _arguments(content: Mapping[str, Any]) -> dict[str, Any]:
         if not isinstance(value, wanted) or isinstance(value, bool) or not texts:
             raise ValueError(f"{key} must be {_TOP[key]}, got {_shown(value)}.")
     found: dict[str, Any] = {rule: [] for rule in ("immutable", "increase", "decrease", "integer")}
-    found |= {rule: {} for rule in ("bounds", "step", "categories", "ordered", "never", "link", "effects", "weights")}
+    mappings = ("bounds", "step", "categories", "ordered", "never", "link", "effects", "weights", "units")
+    found |= {rule: {} for rule in mappings}
     found |= {"max_changes": content.get("max_changes"), "rules": content.get("rules", [])}
     found["cost"] = content.get("cost", {})
     for kind in ("columns", "positions"):
@@ -152,6 +157,7 @@ def _check_table(table: Mapping[str, Any], kind: str, name: str) -> None:
             "a table of numbers": isinstance(value, dict) and all(map(_is_number, value.values())),
             "a list of pairs": _is_pairs(value),
             "a text or a list of pairs": isinstance(value, str) or _is_pairs(value),
+            "a text": isinstance(value, str),
         }
         if not fits[_KEYS[key]]:
             raise ValueError(f"{where}: {key} must be {_KEYS[key]}, got {_shown(value)}.")
@@ -192,9 +198,9 @@ def _collect(found: dict[str, Any], column: Hashable, table: Mapping[str, Any]) 
         if isinstance(found["cost"], str):
             raise ValueError(f"cost stands above all tables, and at column {column!r} again. Say it once.")
         found["cost"][column] = table["cost"]
-    for key in ("step", "categories", "ordered", "never", "weight"):
+    for key, rule in _SAME.items():
         if key in table:
-            found["weights" if key == "weight" else key][column] = table[key]
+            found[rule][column] = table[key]
 
 
 def _unknown(key: str, where: str, known: Iterable[str], hint: str) -> ValueError:
@@ -288,6 +294,7 @@ def _entries(rule: ColumnRule) -> dict[str, Any]:
         "effects": rule.effects,
         "weight": rule.weights if rule.weights != 1 else None,
         "cost": rule.cost,
+        "unit": rule.units,
     }
     return {key: value for key, value in entries.items() if value is not None}
 

@@ -11,6 +11,7 @@ import pandas as pd
 from robust_recourse.actions.column_rule import ColumnRule, checked_rules
 from robust_recourse.actions.names import Names
 from robust_recourse.actions.rules import Rule
+from robust_recourse.notices.writing import PERCENT
 from robust_recourse.tables import Column, Schema
 from robust_recourse.tables.columns import decimals
 
@@ -85,6 +86,7 @@ def _check_column(rule: ColumnRule, column: Column, schema: Schema) -> None:
             )
     if rule.cost is not None and column.categorical:
         raise ValueError(f"actions.cost names column {rule.column!r}, which holds categories. Use weights for it.")
+    _check_unit(rule, column)
     if column.kind != "number":
         return
     if rule.never is not None and rule.categories is None and rule.ordered is None:
@@ -147,6 +149,23 @@ def _check_effect(rule: ColumnRule, schema: Schema, source: int, target: int) ->
         if column.categorical or (column.kind == "fixed" and place == target):
             what = f"never changes: {column.why}" if column.kind == "fixed" else "holds categories"
             raise ValueError(f"actions.effects[{rule.column!r}] is about column {column.name!r}, which {what}.")
+
+
+def _check_unit(rule: ColumnRule, column: Column) -> None:
+    name = f"actions.units[{rule.column!r}]"
+    if column.categorical and rule.units is not None and not any(isinstance(value, Real) for value in column.values):
+        raise ValueError(f"{name} is {rule.units!r}, but the column holds categories, which are told as they are.")
+    if column.kind != "number":
+        return
+    if rule.units == "date":
+        raise ValueError(
+            f"{name} is 'date', but the column holds numbers. Say what they count: 'days since 1970-01-01'."
+        )
+    if rule.units == PERCENT and math.isfinite(column.high) and max(-column.low, column.high) <= 1.0:
+        raise ValueError(
+            f"{name} is '%', but the training rows have only numbers from {column.low:g} to {column.high:g} there. "
+            "Write 'fraction' if 0.07 means 7 %, and 'percent' if it means 0.07 %."
+        )
 
 
 def _check_room(rule: ColumnRule, column: Column) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
+
+from robust_recourse.notices.writing import Writer
 
 __all__ = ["Change", "Notice", "by_person"]
 
@@ -63,6 +65,8 @@ class Notice:
         The row as it should be; None where there is no recourse.
     changes : tuple of Change
         The columns that change.
+    writers : mapping
+        What writes the values, by column; those of others are written plainly.
     """
 
     label: Hashable
@@ -77,6 +81,11 @@ class Notice:
     before: Mapping[Hashable, Any]
     after: Mapping[Hashable, Any] | None
     changes: tuple[Change, ...]
+    writers: Mapping[Hashable, Writer] = field(default_factory=dict)
+
+    def writer(self, column: Hashable) -> Writer:
+        """Return what writes the values of a column."""
+        return self.writers.get(column, Writer())
 
     @property
     def needs_nothing(self) -> bool:

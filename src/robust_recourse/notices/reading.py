@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,12 +12,40 @@ import pandas as pd
 from robust_recourse._typing import FloatArray
 from robust_recourse.notices.notice import Change
 from robust_recourse.notices.values import plain
+from robust_recourse.notices.writing import Writer
 from robust_recourse.tables.foreign import is_frame
 
-__all__ = ["Pair", "Row"]
+__all__ = ["Columns", "Pair", "Row", "orders_of"]
 
 Row: TypeAlias = tuple[dict[Hashable, Any], dict[Hashable, Any] | None, tuple[Change, ...]]
 """Before, after (None where there is no recourse), and what changes."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What is known about the columns of a table, to tell people about them.
+
+    Attributes
+    ----------
+    kinds : sequence of str
+        Kind of every column: "number", "category", "ordered" or "fixed".
+    orders : mapping
+        Values of the ordered categories, lowest first, by column.
+    units, digits : mapping
+        Units of the values, and digits behind the point of numbers, by column; see :class:`Writer`.
+    like : DataFrame (pandas or polars) or None
+        The table without its rows, for its types; None for an array.
+    """
+
+    kinds: Sequence[str]
+    orders: Mapping[Hashable, Sequence[Any]] = field(default_factory=dict)
+    units: Mapping[Hashable, str] = field(default_factory=dict)
+    digits: Mapping[Hashable, int] = field(default_factory=dict)
+    like: Any = None
+
+    def writer(self, name: Hashable, locale: str | None = None) -> Writer:
+        """Return what writes the values of a column."""
+        return Writer(self.units.get(name, ""), self.digits.get(name), locale)
 
 
 @dataclass(frozen=True)
@@ -28,22 +56,22 @@ class Pair:
     ----------
     before, after : DataFrame (pandas or polars) or ndarray
         The rows as they are, and as they should be.
-    kinds : sequence of str
-        Kind of every column: "number", "category", "ordered" or "fixed".
     costs : ndarray of shape (n, p)
         What the change of every cell costs.
-    orders : mapping
-        Values of the ordered categories, lowest first, by column.
+    columns : Columns
+        What is known about their columns.
     renamed : mapping
         What to call columns; the others keep their names.
+    locale : str or None
+        Whose signs values are written with.
     """
 
     before: Any
     after: Any
-    kinds: Sequence[str]
     costs: FloatArray
-    orders: Mapping[Hashable, Sequence[Any]]
-    renamed: Mapping[Hashable, str]
+    columns: Columns
+    renamed: Mapping[Hashable, str] = field(default_factory=dict)
+    locale: str | None = None
 
     @property
     def names(self) -> list[Hashable]:
@@ -51,10 +79,15 @@ class Pair:
         table = self.after
         return list(table.columns) if is_frame(table) else list(range(np.shape(table)[1]))
 
+    def writers(self) -> dict[Hashable, Writer]:
+        """Return what writes the values of every column, by what it is called."""
+        told = zip(self._new_names(), self.names, strict=True)
+        return {new: self.columns.writer(name, self.locale) for new, name in told}
+
     def rows(self, chosen: Sequence[int]) -> list[Row]:
         """Return rows before, after, and what changes between the two."""
-        names = self._new_names()
-        orders = [self._order(k, name) for k, name in enumerate(self.names)]
+        names, kinds = self._new_names(), self.columns.kinds
+        orders = [self.columns.orders.get(name, ()) for name in self.names]
         before, after = _cells(self.before, chosen), _cells(self.after, chosen)
         rows: list[Row] = []
         for i, row in enumerate(chosen):
@@ -65,11 +98,11 @@ class Pair:
             changes = [
                 Change(
                     name,
-                    self.kinds[k],
+                    kinds[k],
                     old[k],
                     new[k],
                     float(self.costs[row, k]),
-                    direction(self.kinds[k], old[k], new[k], orders[k]),
+                    direction(kinds[k], old[k], new[k], orders[k]),
                 )
                 for k, name in enumerate(names)
                 if differs(old[k], new[k])
@@ -88,12 +121,13 @@ class Pair:
             raise ValueError(f"names calls two columns {twice[0]!r}. Give each a name of its own.")
         return new
 
-    def _order(self, k: int, name: Hashable) -> Sequence[Any]:
-        """Return the order of a column's categories: the one that was given, or that of an ordered categorical."""
-        if name in self.orders or not isinstance(self.before, pd.DataFrame):
-            return self.orders.get(name, ())
-        dtype = self.before.dtypes.iloc[k]
-        return list(dtype.categories) if isinstance(dtype, pd.CategoricalDtype) and dtype.ordered else ()
+
+def orders_of(table: Any) -> dict[Hashable, Sequence[Any]]:
+    """Return the categories of the ordered categoricals of a table, lowest first, by column."""
+    if not isinstance(table, pd.DataFrame):
+        return {}
+    ordered = {name: dtype for name, dtype in table.dtypes.items() if isinstance(dtype, pd.CategoricalDtype)}
+    return {name: list(dtype.categories) for name, dtype in ordered.items() if dtype.ordered}
 
 
 def differs(before: Any, after: Any) -> bool:

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from robust_recourse.notices.cells import Cell, Grid, grid
 from robust_recourse.notices.notice import Notice
 from robust_recourse.notices.sentences import NO_RECOURSE, how, phrases
-from robust_recourse.notices.values import column_text, label_text, printable, text
+from robust_recourse.notices.values import column_text, label_text, printable
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -45,22 +45,24 @@ def _environment() -> Environment:
         "address": quote,
         "anchor": anchor,
         "changes_grid": _changes_grid,
-        "column_text": column_text,
+        "details": _details,
         "is_whole": lambda label: isinstance(label, numbers.Integral),
         "label_text": label_text,
         "phrases": phrases,
         "printable": printable,
-        "value_text": text,
     }
     return environment
 
 
 def _changes_grid(notice: Notice, caption: str) -> Grid:
-    rows: list[list[str | Cell]] = [
-        [
-            *(Cell(words, foreign=True) for words in (column_text(c.column), text(c.before), text(c.after))),
-            how(c),
-        ]
-        for c in notice.changes
-    ]
+    rows: list[list[str | Cell]] = []
+    for change in notice.changes:
+        writer = notice.writer(change.column)
+        words = (column_text(change.column), *writer.pair(change.before, change.after, quoted=False))
+        rows.append([*(Cell(word, foreign=True) for word in words), how(change, writer)])
     return grid(caption, ("Detail", "Today", "Needed", "How"), rows)
+
+
+def _details(notice: Notice) -> list[tuple[str, str]]:
+    """Return the names and values of a row as it is."""
+    return [(column_text(name), notice.writer(name).text(held)) for name, held in notice.before.items()]

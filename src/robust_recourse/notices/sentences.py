@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from decimal import Context, Decimal
 
 import numpy as np
 
 from robust_recourse.notices.notice import Change, Notice, by_person
-from robust_recourse.notices.values import amount, column_text, label_text, text
+from robust_recourse.notices.values import amount, column_text, label_text
+from robust_recourse.notices.writing import Writer
 
 __all__ = ["NO_RECOURSE", "describe", "describe_all", "how", "phrases"]
 
@@ -20,10 +20,11 @@ NO_RECOURSE: Mapping[str, str] = {
     "inconsistent model": "the model gave different answers to the same question",
     "refused by the model": "the model refuses the best change that the search came to",
     "no accepted point found": "the search came to no change that the model accepts",
-    "more changes needed than allowed": "it would take more changes at a time than are allowed",
+    "none found with so few changes": "none was found with as few changes at a time as are allowed",
     "promised odds out of reach": "no change that is allowed is as certain to last as was promised",
     "out of time": "the time for the search was over before it got to this one",
 }
+_PLAIN = Writer()
 _VERBS = {1: "raise", -1: "lower", 0: "change"}
 
 
@@ -32,23 +33,14 @@ def phrases(notice: Notice) -> list[tuple[str, ...]]:
 
     The first, third, fifth of each phrase are ours, the others are a name and values.
     """
-    changes: list[tuple[str, ...]] = [
-        (
-            f"{_VERBS[change.direction]} ",
-            column_text(change.column),
-            " from ",
-            text(change.before, quoted=True),
-            " to ",
-            text(change.after, quoted=True),
-        )
-        for change in notice.changes
-        if not change.follows
-    ]
-    changes += [
-        ("", column_text(change.column), " then becomes ", text(change.after, quoted=True))
-        for change in notice.changes
-        if change.follows
-    ]
+    changes: list[tuple[str, ...]] = []
+    for change in sorted(notice.changes, key=lambda change: change.follows):
+        writer = notice.writer(change.column)
+        before, after = writer.pair(change.before, change.after)
+        if change.follows:
+            changes.append(("", column_text(change.column), " then becomes ", after))
+        else:
+            changes.append((f"{_verb(change, writer)} ", column_text(change.column), " from ", before, " to ", after))
     return changes + [("keep everything else",)] * (len(notice.changes) < len(notice.before))
 
 
@@ -57,12 +49,12 @@ def recommendation(notice: Notice) -> str:
     return "; ".join("".join(phrase) for phrase in phrases(notice))
 
 
-def how(change: Change) -> str:
-    """Say how a value changes: "raise by 850", "lower", "change"."""
+def how(change: Change, writer: Writer = _PLAIN) -> str:
+    """Say how a value changes: "raise by 850 EUR", "lower", "change"."""
     if change.follows:
         return "follows from the rest"
-    verb = _VERBS[change.direction]
-    apart = _apart(text(change.before), text(change.after)) if change.kind == "number" else ""
+    verb = _verb(change, writer)
+    apart = writer.apart(change.before, change.after) if change.kind == "number" else ""
     return f"{verb} by {apart}" if apart else verb
 
 
@@ -93,6 +85,10 @@ def describe_all(notices: Sequence[Notice]) -> str:
     return "\n".join(lines)
 
 
+def _verb(change: Change, writer: Writer) -> str:
+    return _VERBS[0 if writer.dates else change.direction]
+
+
 def _sentence(words: str) -> str:
     return f"{words[:1].upper()}{words[1:]}."
 
@@ -103,16 +99,3 @@ def _cost(cost: float) -> str:
     written = amount(cost)
     about = "" if float(written.replace(",", "")) == cost else "about "
     return f"The cost is {about}{written} {'unit' if written == '1' else 'units'}."
-
-
-def _apart(before: str, after: str) -> str:
-    """Return how far apart two written numbers are, to the last digit; empty if one is not in positional notation.
-
-    >>> _apart("0.1", "0.3"), _apart("2,050", "1,200"), _apart("1e+30", "2")
-    ('0.2', '850', '')
-    """
-    old, new = before.replace(",", ""), after.replace(",", "")
-    if not (set(old + new) <= set("-.0123456789")):
-        return ""
-    exact = Context(prec=len(old) + len(new))
-    return f"{exact.subtract(Decimal(new), Decimal(old)).copy_abs().normalize(exact):,f}"

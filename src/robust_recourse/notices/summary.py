@@ -12,6 +12,7 @@ from robust_recourse._typing import FloatArray
 from robust_recourse.notices._histogram import Histogram, histogram
 from robust_recourse.notices.cells import Cell, Grid, grid
 from robust_recourse.notices.notice import Notice, by_person
+from robust_recourse.notices.odds import odds_text
 from robust_recourse.notices.values import amount, column_text, label_text, printable
 
 __all__ = ["Section", "summary"]
@@ -131,7 +132,6 @@ def _rows(notices: Sequence[Notice], link: Callable[[Notice], str] | None) -> Se
     rows = []
     for notice in notices:
         label = Cell(label_text(notice.label), foreign=True, link="" if link is None else link(notice))
-        measures = (notice.cost, notice.worst_case_odds)
         rows.append(
             [
                 label,
@@ -139,9 +139,18 @@ def _rows(notices: Sequence[Notice], link: Callable[[Notice], str] | None) -> Se
                 "accepted" if notice.valid else "refused",
                 notice.status,
                 f"{len(notice.changes):,}" if notice.after is not None else _NONE,
-                *(_NONE if np.isnan(number) else amount(number) for number in measures),
+                _NONE if np.isnan(notice.cost) else amount(notice.cost),
+                odds_text(notice.worst_case_odds) or _NONE,
             ]
         )
-    head = ["Row", *["Option"] * several, "Model's answer", "Status", "Changes", "Cost", "Worst-case odds"]
+    head = [
+        "Row",
+        *["Option"] * several,
+        "Model's answer",
+        "Status",
+        "Changes",
+        "Cost",
+        "Odds of refusal in the worst case",
+    ]
     numbers = range(3 + several, 6 + several)
     return Section("All rows", grid("Every recourse and how it was found", head, rows, numbers=numbers))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,9 +13,12 @@ from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse.math.odds import OddsObjective, Scales
 from robust_recourse.math.projections import weighted_cost
 from robust_recourse.models.predictor import Predictor
+from robust_recourse.notices import odds_sentence
 from robust_recourse.report._plane import Names, Plane, trace_of
 from robust_recourse.report._window import Window
 from robust_recourse.result import Recourse, Status
+from robust_recourse.tables.foreign import native
+from robust_recourse.tables.types import cast
 
 __all__ = ["Landscape", "fill_evenly", "landscape", "log_odds", "outcome", "projection", "radii", "regions"]
 
@@ -54,25 +58,23 @@ def log_odds(recourse: Recourse, points: FloatArray) -> tuple[FloatArray, FloatA
 
 
 def regions(
-    model: Any, columns: Names | None, plane: Plane, window: Window, unit: FloatArray | None = None
+    model: Any, columns: Names | None, plane: Plane, window: Window, recourse: Recourse | None = None
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """Return abscissae, ordinates and where the model accepts; it is asked with frames if `columns` are an Index.
+    """Return abscissae, ordinates and where the model accepts.
 
-    With `unit` the points are in units of cost, see :class:`robust_recourse.result.Trace`.
+    It is asked with frames if `columns` are an Index, and with rows like the boundary point if the recourse is one of
+    a frame.
     """
-    if unit is not None and np.isnan(unit).any():
-        raise ValueError(
-            "model: the table has columns that are not numbers, and a figure cannot ask the model about them. "
-            "Leave model None to draw the samples and the way only."
-        )
     names = columns if isinstance(columns, pd.Index) else None
-    if unit is not None and names is None:
-        raise ValueError("columns must be the columns of the table, found.x.columns: the model is asked with frames.")
+    framed: Callable[[FloatArray, IntArray], Any] | None = None
+    if names is not None:
 
-    def framed(points: FloatArray, _: IntArray) -> pd.DataFrame:
-        return pd.DataFrame(points if unit is None else points * unit, columns=names)
+        def framed(points: FloatArray, _: IntArray) -> pd.DataFrame:
+            return pd.DataFrame(points, columns=names)
 
-    predict = Predictor(model, None if names is None else framed, "the grid of the figure")
+    if recourse is not None and recourse.trace is not None and recourse.trace.unit is not None:
+        framed = _Framed(recourse, plane)
+    predict = Predictor(model, framed, "the grid of the figure")
 
     def accepts(points: FloatArray) -> BoolArray:
         step = max(1, _NUMBERS_AT_ONCE // points.shape[1])
@@ -82,14 +84,47 @@ def regions(
     return window.paint(plane, accepts)
 
 
+class _Framed:
+    """Turns points into rows like the boundary point of a recourse, with columns as in the training rows."""
+
+    def __init__(self, recourse: Recourse, plane: Plane) -> None:
+        trace, around = trace_of(recourse)
+        assert trace.unit is not None
+        self._free, self._unit, self._like = around.free, trace.unit, recourse.columns.like
+        self._grid = np.zeros(len(trace.unit)) if trace.grid is None else trace.grid
+        self._row = recourse.boundary if trace.order is None else recourse.boundary.iloc[np.argsort(trace.order)]
+        self._categories = {int(plane.basis[k].argmax()): axis for k, axis in plane.categories}
+
+    def __call__(self, points: FloatArray, _: IntArray) -> Any:
+        frame = pd.DataFrame({k: self._column(points[:, k], k) for k in range(len(self._free))})
+        frame.columns = self._row.index
+        rebuilt = native(self._like)
+        return frame if rebuilt is None else rebuilt(frame)
+
+    def _column(self, points: FloatArray, k: int) -> pd.Series[Any]:
+        if self._free[k]:
+            # The samples were labelled by the rows that can be told, so the regions are, too.
+            numbers, grid = points * self._unit[k], self._grid[k]
+            return pd.Series(np.round(numbers / grid) * grid if grid > 0.0 else numbers)
+        cells = np.empty(len(points), dtype=object)
+        if k in self._categories:
+            axis = self._categories[k]
+            cells[:] = [axis.values[place] for place in axis.place(points).astype(np.int64)]
+        else:
+            cells[:] = [self._row.iloc[k]] * len(points)
+        column = pd.Series(cells)
+        return cast(column, self._like.dtypes[self._row.index[k]]) if isinstance(self._like, pd.DataFrame) else column
+
+
 def outcome(recourse: Recourse) -> str:
     """Say what came out."""
     limit = f" of at most {recourse.budget:.3g}" if np.isfinite(recourse.budget) else ""
-    parts = [f"Cost {recourse.cost:.3g}{limit}"]
-    if np.isfinite(recourse.log_worst_case_odds):
-        parts.append(f"worst-case odds of refusal {recourse.worst_case_odds:.3g}")
-    parts.append(f"{'accepted' if recourse.valid else 'refused'} by the model.")
-    return ", ".join(parts) + ("" if recourse.status is Status.OK else f" {recourse.reason}")
+    parts = [
+        f"Cost {recourse.cost:.3g}{limit}",
+        odds_sentence(recourse.worst_case_odds),
+        f"{'accepted' if recourse.valid else 'refused'} by the model.",
+    ]
+    return "; ".join(part for part in parts if part) + ("" if recourse.status is Status.OK else f" {recourse.reason}")
 
 
 def radii(recourse: Recourse) -> str:
@@ -102,7 +137,11 @@ def projection(plane: Plane, what: str) -> str:
     """Say what the place of a point in the figure means, where that is not plain."""
     if plane.is_line:
         return "Heights have no meaning."
-    return "" if plane.whole else f"{what} projected onto the plane of the axes."
+    parts = [
+        "" if plane.whole else f"{what} projected onto the plane of the axes.",
+        "Where a sample stands within a category has no meaning." if plane.categories else "",
+    ]
+    return " ".join(part for part in parts if part)
 
 
 def fill_evenly(text: str, width: int) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from robust_recourse._typing import BoolArray, FloatArray
+from robust_recourse.report._axis import Axis, Categories, Numbers
 from robust_recourse.result import Recourse, Trace
 from robust_recourse.sampling.neighbourhood import Neighbourhood
 
@@ -18,6 +19,7 @@ __all__ = ["Names", "Plane", "choose_plane", "trace_of"]
 Names = Sequence[Hashable] | pd.Index
 
 _ALIKE = 0.01  # in sampling radii: directions that differ by less from the plane so far do not span another one
+_BAND = 0.4  # how far the samples of a category spread around it
 _PARALLEL = 1e-8  # the same for the directions that the user gave, in their own lengths
 
 
@@ -37,6 +39,8 @@ class Plane:
         What the axes are.
     whole : bool
         Whether every column that may change is shown, so that nothing is lost by projecting.
+    axes : tuple of Axis
+        What the axes show, if they are columns of a table; empty if they show the coordinates.
     """
 
     origin: FloatArray
@@ -44,6 +48,12 @@ class Plane:
     offset: FloatArray
     labels: tuple[str, ...]
     whole: bool
+    axes: tuple[Axis, ...] = ()
+
+    @property
+    def categories(self) -> list[tuple[int, Categories]]:
+        """The axes that show categories, with their numbers."""
+        return [(k, axis) for k, axis in enumerate(self.axes) if isinstance(axis, Categories)]
 
     @property
     def is_line(self) -> bool:
@@ -53,6 +63,8 @@ class Plane:
     def project(self, points: FloatArray) -> FloatArray:
         """Return the coordinates, of shape (..., k), of the orthogonal projections of points."""
         coordinates: FloatArray = (points - self.origin) @ self.basis.T + self.offset
+        for k, axis in self.categories:
+            coordinates[..., k] = axis.place(coordinates[..., k])
         return coordinates
 
     def project_spread(self, directions: FloatArray, along: FloatArray, across: FloatArray) -> FloatArray:
@@ -67,14 +79,21 @@ class Plane:
         return matrices
 
     def spots(self, points: FloatArray, heights: FloatArray | None = None) -> FloatArray:
-        """Return where points are drawn, of shape (n, 2): on a line at `heights`, or at 0."""
+        """Return where points are drawn, of shape (n, 2): on a line, and around a category, at `heights`, or at 0."""
         at = self.project(points)
         if not self.is_line:
+            for k, _ in self.categories:
+                # Where both axes show categories, samples must not lie on a diagonal.
+                spread = np.zeros(1) if heights is None else np.random.default_rng(k).permutation(heights)
+                at[:, k] += _BAND * spread
             return at
         return np.column_stack([at, np.zeros(len(at)) if heights is None else heights])
 
     def embed(self, coordinates: FloatArray) -> FloatArray:
         """Return the points of the plane, of shape (..., p), that have these coordinates."""
+        for k, axis in self.categories:
+            coordinates = coordinates.copy()
+            coordinates[..., k] = axis.at(coordinates[..., k])
         points: FloatArray = self.origin + (coordinates - self.offset) @ self.basis
         return points
 
@@ -113,21 +132,21 @@ def choose_plane(
     recourse : Recourse
         A recourse with a neighbourhood.
     directions : pair of columns, array_like of shape (2, p) or None
-        What spans the plane. None for the columns that may change if they are at most two. If they are more, it is
+        What spans the plane. None for the two columns of a frame whose changes cost most; categories count to show
+        the way. Of an array, None for the columns that may change if they are at most two. If they are more, it is
         the plane of refused point, boundary point and recourse to show the way; and that of the boundary point, the
         recourse and the way between the centres of the two classes to show the neighbourhood.
     columns : sequence of names, optional
-        Names of all columns.
+        Names of all columns; those of a frame are known.
     show : {"way", "neighbourhood"}
         What the plane is for.
     """
     trace, around = trace_of(recourse)
     origin = around.centre
     p = len(origin)
-    names = None if columns is None else list(columns)
-    if names is not None and len(names) != p:
-        raise ValueError(f"columns must name all {p} columns, got {len(names)} names.")
-    free = [int(place) for place in np.flatnonzero(around.free)]
+    names = _names(recourse, columns)
+    table = _Table(recourse, names, around.free, show)
+    free = table.shown()
     if directions is not None:
         if len(free) == 1:
             raise ValueError(
@@ -136,26 +155,78 @@ def choose_plane(
         pair = _two(directions)
         if not _are_vectors(pair, names):
             places = [_position(entry, names, p) for entry in pair]
-            return _in_units(_column_plane(origin, places, around.free, names), trace)
+            return table.plane(origin, places)
         basis = _orthonormal(pair, around.free, names)
         labels = (
             "distance from the boundary point along the first direction",
             "along the second direction, as far as it is orthogonal to the first",
         )
         return Plane(origin, basis, np.zeros(2), labels, len(free) == 2)
-    if len(free) <= 2:
-        return _in_units(_column_plane(origin, free, around.free, names), trace)
+    if len(free) <= 2 or trace.unit is not None:
+        return table.plane(origin, free[:2])
     basis, chosen = _first_two(_candidates(trace, around, names, show), around)
     anchor = trace.x0 if show == "way" else origin
     labels = (f"along the line {chosen[0]}", f"across that line, {chosen[1]}")
     return Plane(origin, basis, basis @ (origin - anchor), labels, False)
 
 
-def _in_units(plane: Plane, trace: Trace) -> Plane:
-    """Say so where the numbers of the axes are not those of the table."""
-    if trace.unit is None:
-        return plane
-    return replace(plane, labels=tuple(f"{label}, in units of cost" for label in plane.labels))
+def _names(recourse: Recourse, columns: Names | None) -> list[Hashable] | None:
+    """Return the names of the columns in the order of the points; None for those of an array that nobody named."""
+    trace, around = trace_of(recourse)
+    p = len(around.centre)
+    if columns is None and not isinstance(recourse.x, pd.Series):
+        return None
+    given = list(recourse.x.index if columns is None else columns)
+    if len(given) != p:
+        raise ValueError(f"columns must name all {p} columns, got {len(given)} names.")
+    order = range(p) if trace.order is None else trace.order
+    return [name for _, name in sorted(zip(order, given, strict=True), key=lambda pair: pair[0])]
+
+
+class _Table:
+    """The columns of a recourse as the axes of a plane: the dearest changes first, if it is of a frame."""
+
+    def __init__(self, recourse: Recourse, names: list[Hashable] | None, free: BoolArray, show: str) -> None:
+        self._recourse, self._names, self._free = recourse, names, free
+        self._trace, around = trace_of(recourse)
+        self._switched = np.zeros(len(free), dtype=bool)
+        self._order = np.arange(len(free)) if self._trace.order is None else self._trace.order
+        if show == "way" and self._trace.unit is not None:
+            moved = (self._trace.x != self._trace.x0) | (around.centre != self._trace.x0)
+            self._switched = np.asarray(moved & np.isnan(self._trace.unit))
+
+    def shown(self) -> list[int]:
+        """Return the columns that may be shown, in the order of their places or, of a frame, of their costs."""
+        places = [int(place) for place in np.flatnonzero(self._free | self._switched)]
+        if self._trace.unit is None or not len(self._recourse.column_costs):
+            return places
+        costs = self._recourse.column_costs[np.argsort(self._order)]
+        return sorted(places, key=lambda place: -costs[place])
+
+    def plane(self, origin: FloatArray, places: list[int]) -> Plane:
+        """Return the plane of one or two columns, whose coordinates are their values."""
+        plane = _column_plane(origin, places, self._free | self._switched, self._names)
+        if self._trace.unit is None:
+            return plane
+        axes = tuple(self._axis(place) for place in places)
+        labels = (
+            f"{label}{axis.label if isinstance(axis, Numbers) else ''}"
+            for label, axis in zip(plane.labels, axes, strict=True)
+        )
+        return replace(plane, labels=tuple(labels), axes=axes)
+
+    def _axis(self, place: int) -> Axis:
+        trace, recourse = self._trace, self._recourse
+        assert trace.unit is not None
+        k = int(np.flatnonzero(self._order == place)[0])
+        writer = recourse.columns.writer(recourse.x.index[k])
+        if not self._switched[place]:
+            return Numbers(float(trace.unit[place]), writer)
+        known = ((trace.x0, recourse.x0), (trace.boundary, recourse.boundary), (trace.x, recourse.x))
+        cells = {float(point[place]): row.iloc[k] for point, row in known if np.isfinite(point[place])}
+        codes = sorted(cells)
+        words = tuple(writer.text(cells[code]) for code in codes)
+        return Categories(np.array(codes), tuple(cells[code] for code in codes), words)
 
 
 def _candidates(

@@ -15,6 +15,7 @@ __all__ = ["Window", "evenly", "extent", "jitter", "window_around"]
 
 _COARSE, _FINER = 80, 8  # cells of a window across, and of such a cell
 _MARGIN = 0.12  # around what a window must hold
+_LEAST = 0.1  # units of cost that a window shows
 
 
 class Window(NamedTuple):
@@ -52,8 +53,17 @@ class Window(NamedTuple):
 
 
 def window_around(spots: FloatArray, plane: Plane, shape: float) -> Window:
-    """Return a window, `shape` times as wide as high, with all spots and a margin; a line has heights -1 to 1."""
+    """Return a window, `shape` times as wide as high, with all spots and a margin; a line has heights -1 to 1.
+
+    With categories on an axis, lengths along the two do not compare, and each is as long as it needs to be.
+    """
     low, high = spots.min(axis=0), spots.max(axis=0)
+    if plane.categories:
+        margin = 0.5 * _MARGIN * np.maximum(high - low, _LEAST)
+        low, high = low - margin, high + margin
+        for k, _ in plane.categories:
+            low[k], high[k] = np.round(spots[:, k].min()) - 0.5, np.round(spots[:, k].max()) + 0.5
+        return Window((low[0], high[0]), (low[1], high[1]))
     centre, half = (low + high) / 2.0, (1.0 + _MARGIN) * (high - low) / 2.0
     across = half[0] if plane.is_line else max(half[0], shape * half[1])
     up = (centre[1] - across / shape, centre[1] + across / shape)
@@ -84,8 +94,11 @@ def evenly(groups: Sequence[FloatArray], n: int) -> list[IntArray]:
 
 
 def extent(spots: FloatArray, plane: Plane) -> float:
-    """Return how far spots extend along the longer axis; heights on a line do not count."""
-    return float(np.ptp(spots[:, : len(plane.basis)], axis=0).max())
+    """Return how far spots extend along the longer axis; heights on a line, and around categories, do not count."""
+    extents = np.ptp(spots[:, : len(plane.basis)], axis=0)
+    for k, _ in plane.categories:
+        extents[k] = 0.0
+    return float(extents.max())
 
 
 def jitter(n: int) -> FloatArray:

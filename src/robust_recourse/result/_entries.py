@@ -11,10 +11,12 @@ import numpy as np
 import pandas as pd
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
+from robust_recourse.notices.reading import Columns, orders_of
 from robust_recourse.result._parts import TABLES, VECTORS, concatenated, numbered, places_of, same
 from robust_recourse.result.provenance import Provenance
 from robust_recourse.result.recourse import Recourse, odds_of
 from robust_recourse.result.trace import Trace
+from robust_recourse.tables.foreign import is_frame
 from robust_recourse.tables.values import row_reader, take
 
 __all__ = ["Entries"]
@@ -39,6 +41,8 @@ class Entries:
     column_costs: FloatArray
     kinds: tuple[str, ...]
     orders: Mapping[Hashable, Sequence[Any]] = field(default_factory=dict)
+    units: Mapping[Hashable, str] = field(default_factory=dict)
+    digits: Mapping[Hashable, int] = field(default_factory=dict)
     favourable: Any = None
     threshold: float | None = None
     provenance: Provenance | tuple[Provenance, ...] | None = None
@@ -126,6 +130,11 @@ class Entries:
     def _readers(self) -> dict[str, Callable[[int], Any]]:
         return {name: row_reader(getattr(self, name)) for name in TABLES}
 
+    @cached_property
+    def _columns(self) -> Columns:
+        like = self.x0[:0] if is_frame(self.x0) else None
+        return Columns(self.kinds, {**orders_of(self.x0), **self.orders}, self.units, self.digits, like)
+
     def _recourse(self, i: int) -> Recourse:
         return Recourse(
             **{name: read(i) for name, read in self._readers.items()},
@@ -137,4 +146,7 @@ class Entries:
             log_worst_case_odds=float(self.log_worst_case_odds[i]),
             n_queries=int(self.n_queries[i]),
             trace=None if self._traces is None else self._traces[i],
+            label=self.labels[i],
+            column_costs=self.column_costs[i],
+            columns=self._columns,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +22,7 @@ TABLES = ("x", "boundary", "x0")
 VECTORS = (
     "cost", "budget", "valid", "status", "reason", "log_worst_case_odds", "n_queries", "rank", "column_costs",
 )  # fmt: skip
-_SETTINGS = ("kinds", "orders", "favourable", "threshold")
+_SETTINGS = ("kinds", "orders", "units", "digits", "favourable", "threshold")
 
 
 def places_of(chosen: Any, found: Entries) -> IntArray:
@@ -81,8 +81,11 @@ def same(one: Entries, other: Entries) -> bool:
 def _differing(one: Entries, other: Entries) -> str:
     for name in _SETTINGS:
         mine, its = (getattr(found, name) for found in (one, other))
-        if name == "orders":
-            mine, its = (tuple((key, tuple(values)) for key, values in each.items()) for each in (mine, its))
+        if isinstance(mine, Mapping):
+            mine, its = (
+                tuple((key, tuple(value) if name == "orders" else value) for key, value in each.items())
+                for each in (mine, its)
+            )
         if not same_value(mine, its):
             return name
     return ""

@@ -11,7 +11,7 @@ from robust_recourse.notices import Notice
 from robust_recourse.notices.sentences import phrases
 from robust_recourse.notices.values import amount, label_text, printable
 
-__all__ = ["MOST_SHOWN", "shown"]
+__all__ = ["MOST_SHOWN", "changes_text", "shown"]
 
 MOST_SHOWN = 20  # rows
 _MOST_CHANGES = 6  # that are listed of a row
@@ -42,14 +42,15 @@ def shown(title: str, notices: Sequence[Notice], n: int) -> str:
 def _cells(notice: Notice) -> str:
     option = f", option {notice.rank}" if notice.rank > 1 else ""
     cost = amount(notice.cost) if np.isfinite(notice.cost) else ""
-    texts = [f"{label_text(notice.label)}{option}", notice.status, cost, _changes(notice)]
+    texts = [f"{label_text(notice.label)}{option}", notice.status, cost, changes_text(notice)]
     styles = [_LEFT, _LEFT, _RIGHT, _LEFT]
     return "".join(
         f'<td style="{style}">{escape(printable(words))}</td>' for style, words in zip(styles, texts, strict=True)
     )
 
 
-def _changes(notice: Notice) -> str:
+def changes_text(notice: Notice) -> str:
+    """Say what to change, the first columns of many only; or why there is nothing to say."""
     if not notice.changes:
         return "nothing" if notice.valid else printable(notice.reason)
     listed = ["".join(phrase) for phrase in phrases(notice)[: len(notice.changes)]]

@@ -63,7 +63,7 @@ def document_of(found: Recourses) -> dict[str, Any]:
         "created_by": {"name": "robust-recourse", "version": version("robust-recourse")},
         "provenance": _provenance(found),
         "columns": [
-            {"name": name, "kind": kind, "type": str(column.dtype)}
+            {"name": name, "kind": kind, "type": str(column.dtype), **_told(found, column.name)}
             for name, kind, column in zip(names, found.kinds, columns_of(found.x), strict=True)
         ],
         "rows": [_row(found, i, names, stored, changed[i], exists=bool(exists[i])) for i in range(len(found))],
@@ -80,6 +80,12 @@ def document_of(found: Recourses) -> dict[str, Any]:
         },
     }
     return {**document, "checksum": checksum(document)}
+
+
+def _told(found: Recourses, column: Hashable) -> dict[str, Any]:
+    """Return how the values of a column are told, as far as that is known."""
+    told = {"unit": found.units.get(column), "digits": found.digits.get(column)}
+    return {key: value for key, value in told.items() if value is not None}
 
 
 def measure(number: float) -> float | str | None:

@@ -63,6 +63,7 @@ def fields_of(document: Mapping[str, Any]) -> dict[str, Any]:
     fields["column_costs"] = _costs(exact, rows, names)
     fields["kinds"] = tuple(_get(column, "kind", str, f"columns[{k}]") for k, column in enumerate(columns))
     fields |= {name: _plain(exact, name) for name in ("orders", "favourable", "threshold")}
+    fields |= {"units": _told(fields["x"], columns, "unit", str), "digits": _told(fields["x"], columns, "digits", int)}
     fields["provenance"] = _provenance(_get(document, "provenance", list))
     if _get(document, "checksum", str) != checksum(dict(document)):
         raise ValueError(f"The document does not have the checksum that it names. {_CHANGED}")
@@ -128,6 +129,13 @@ def _costs(exact: Mapping[str, Any], rows: list[Any], names: list[str]) -> Any:
         i, k, cost = _entry(entry, "exact.costs", len(rows), len(names))
         costs[i, k] = _number({"costs": cost}, "costs", i)
     return costs
+
+
+def _told(table: Any, columns: list[Any], key: str, kind: type) -> dict[Any, Any]:
+    """Return what columns have under a key that not all of them have, by their names in the table."""
+    names = getattr(table, "columns", range(len(columns)))
+    told = enumerate(zip(names, columns, strict=True))
+    return {name: _get(column, key, kind, f"columns[{k}]") for k, (name, column) in told if key in column}
 
 
 def _provenance(known: list[Any]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +12,9 @@ from numpy.typing import ArrayLike
 
 from robust_recourse._typing import FloatArray
 from robust_recourse.math.adversary import WorstCase
+from robust_recourse.notices import Columns, Notice, Pair, describe, odds_sentence
+from robust_recourse.notices.values import amount
+from robust_recourse.result._showing import changes_text
 from robust_recourse.result.status import Status
 from robust_recourse.result.trace import Trace
 
@@ -24,7 +28,7 @@ def odds_of(log_odds: ArrayLike) -> FloatArray:
     return odds
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Recourse:
     """The recourse of one row, in the columns and units of the table that was explained.
 
@@ -46,6 +50,22 @@ class Recourse:
         Rows that the model was asked for.
     trace : Trace or None
         How the search came to it, in units of cost; None if the recourse was read from a file.
+    label : hashable
+        Label of the row.
+    column_costs : ndarray of shape (p,)
+        What the change of every column costs.
+    columns : Columns
+        What is known about the columns, to tell people about them.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from robust_recourse import ActionSet, NearestAccepted
+    >>> people = pd.DataFrame({"income": [1500, 2400, 3000], "job": ["clerk", "clerk", "none"]})
+    >>> actions = ActionSet(units={"income": "EUR"})
+    >>> method = NearestAccepted(lambda frame: frame["income"] > 2000, actions).fit(people)
+    >>> method.explain(people)[0]
+    Recourse(ok, cost 1.62: raise income from 1,500 EUR to 2,400 EUR)
     """
 
     x0: Any
@@ -58,7 +78,46 @@ class Recourse:
     reason: str
     log_worst_case_odds: float
     n_queries: int
-    trace: Trace | None = field(default=None, repr=False)
+    trace: Trace | None = None
+    label: Hashable = None
+    column_costs: FloatArray = field(default_factory=lambda: np.empty(0))
+    columns: Columns = field(default_factory=lambda: Columns(()))
+
+    def __repr__(self) -> str:
+        told = changes_text(self._notice())
+        if not np.isfinite(self.cost):
+            return f"Recourse({self.status}: {told})"
+        odds = odds_sentence(self.worst_case_odds)
+        return f"Recourse({self.status}, cost {amount(self.cost)}: {told}{f'; {odds}' if odds else ''})"
+
+    def describe(self, *, names: Mapping[Hashable, str] | None = None, locale: str | None = None) -> str:
+        """Say in plain sentences what to change, what the present model says to it, and what it costs.
+
+        Parameters
+        ----------
+        names, locale
+            As for :meth:`Recourses.describe`.
+        """
+        return describe(self._notice(names, locale))
+
+    def _notice(self, names: Mapping[Hashable, str] | None = None, locale: str | None = None) -> Notice:
+        pair = Pair(_table(self.x0), _table(self.x), self.column_costs[None], self.columns, names or {}, locale)
+        before, after, changes = pair.rows([0])[0]
+        return Notice(
+            label=self.label,
+            person=0,
+            rank=1,
+            status=str(self.status),
+            reason=self.reason,
+            valid=self.valid,
+            cost=self.cost,
+            worst_case_odds=self.worst_case_odds,
+            log_worst_case_odds=self.log_worst_case_odds,
+            before=before,
+            after=after,
+            changes=changes,
+            writers=pair.writers(),
+        )
 
     @property
     def worst_case_odds(self) -> float:
@@ -92,3 +151,8 @@ class Recourse:
                 raise ValueError(f"at must have the columns of the table; it lacks {list(unknown)}.")
             at = at[self.x.index]
         return self.trace.worst_case(self.trace.x if at is None else self.trace.point(at))
+
+
+def _table(row: Any) -> Any:
+    """Return a row as a table; the values of a Series keep their types."""
+    return pd.DataFrame([list(row)], columns=row.index, dtype=object) if isinstance(row, pd.Series) else row[None]

@@ -61,6 +61,8 @@ class Recourses(Entries):
         What every column of `x` holds: "number", "category", "ordered" or "fixed".
     orders : mapping
         The ordered categories, lowest first, by column.
+    units, digits : mapping
+        Units in which values are told, as the action set names them, and digits behind the point of numbers, by column.
     favourable, threshold
         What the method that found them was told about the model's decision.
     provenance : Provenance, tuple of Provenance or None
@@ -104,7 +106,9 @@ class Recourses(Entries):
         table = notices.list_changes(self._notices(), self.labels)
         return table if self._several else table.drop(columns="rank")
 
-    def describe(self, i: int | None = None, *, names: Mapping[Hashable, str] | None = None) -> str:
+    def describe(
+        self, i: int | None = None, *, names: Mapping[Hashable, str] | None = None, locale: str | None = None
+    ) -> str:
         """Say in plain sentences what to change, what the present model says to it, and what it costs.
 
         Parameters
@@ -114,11 +118,15 @@ class Recourses(Entries):
             its label.
         names : mapping, optional
             What to call columns, where their names in the table say too little.
+        locale : str, optional
+            Whose signs numbers, currencies and dates are written with, such as ``"de_DE"``; needs the extra
+            ``locale``. None: commas between thousands, and dates as 2026-01-31.
 
         Returns
         -------
         str
-            Numbers are written with all their digits: read back, they are the values in `x`.
+            What to change to is written with all its digits: read back, it is the value in `x`. A value of the person
+            with more digits than are told of its column is told as being about so much.
 
         Examples
         --------
@@ -132,12 +140,12 @@ class Recourses(Entries):
         The cost is 1,062 units.
         """
         if i is None:
-            return notices.describe_all(self._notices(names=names))
+            return notices.describe_all(self._notices(names=names, locale=locale))
         if not isinstance(i, int | np.integer):
             raise TypeError(f"i must be a position, as in found.describe(0), not a label; got {i!r}.")
         if not -len(self) <= i < len(self):
             raise IndexError(f"i must be the position of one of the {len(self)} entries, got {i}.")
-        return notices.describe(self._notices([range(len(self))[i]], names)[0])
+        return self[i].describe(names=names, locale=locale)
 
     def future_validity(
         self,
@@ -188,6 +196,7 @@ class Recourses(Entries):
         audience: Audience = "both",
         person: int | None = None,
         names: Mapping[Hashable, str] | None = None,
+        locale: str | None = None,
         note: str = "",
         when: date | None = None,
     ) -> str:
@@ -206,8 +215,8 @@ class Recourses(Entries):
             Only the notices, only the summary, or both.
         person : int, optional
             Position of the only row to show.
-        names : mapping, optional
-            What to call columns, where their names in the table say too little.
+        names, locale
+            See :meth:`describe`.
         note : str
             Last paragraph of every notice, such as whom to ask.
         when : date, optional
@@ -224,7 +233,7 @@ class Recourses(Entries):
             rows = [int(i) for i in np.flatnonzero(self.person == person)]
             if not rows:
                 raise ValueError(f"person must be the position of a row that was explained, got {person!r}.")
-        shown = self._notices(rows, names)
+        shown = self._notices(rows, names, locale)
         page = notices.page(shown, title=title, audience=audience, when=when or date.today(), note=note)
         if path is not None:
             write_atomically(Path(path), page)
@@ -236,6 +245,7 @@ class Recourses(Entries):
         *,
         title: str = "Recourse for refused applications",
         names: Mapping[Hashable, str] | None = None,
+        locale: str | None = None,
         note: str = "",
         when: date | None = None,
         overwrite: bool = False,
@@ -247,7 +257,7 @@ class Recourses(Entries):
         folder : path-like
             Where to write; made if it does not exist. What an earlier call wrote there is replaced or removed, and
             nothing else is touched; a file in it, ``.notices.json``, remembers what that was.
-        title, names, note, when
+        title, names, locale, note, when
             See :meth:`to_html`.
         overwrite : bool
             Whether other files of the same names may be replaced.
@@ -264,7 +274,7 @@ class Recourses(Entries):
         """
         return notices.write_pages(
             Path(folder),
-            self._notices(names=names),
+            self._notices(names=names, locale=locale),
             title=title,
             when=when or date.today(),
             note=note,
@@ -339,15 +349,16 @@ class Recourses(Entries):
     def _several(self) -> bool:
         return bool((self.rank > 1).any())
 
-    def _pair(self, names: Mapping[Hashable, str] | None = None) -> notices.Pair:
-        return notices.Pair(self.x0, self.x, self.kinds, self.column_costs, self.orders, names or {})
-
     def _notices(
-        self, entries: Sequence[int] | None = None, names: Mapping[Hashable, str] | None = None
+        self,
+        entries: Sequence[int] | None = None,
+        names: Mapping[Hashable, str] | None = None,
+        locale: str | None = None,
     ) -> list[notices.Notice]:
         chosen = range(len(self)) if entries is None else entries
         labels, odds = self.labels, self.worst_case_odds
-        rows = self._pair(names).rows(chosen)
+        pair = notices.Pair(self.x0, self.x, self.column_costs, self._columns, names or {}, locale)
+        rows, writers = pair.rows(chosen), pair.writers()
         return [
             notices.Notice(
                 label=labels[i],
@@ -362,6 +373,7 @@ class Recourses(Entries):
                 before=before,
                 after=after,
                 changes=changes,
+                writers=writers,
             )
             for i, (before, after, changes) in zip(chosen, rows, strict=True)
         ]

@@ -35,6 +35,8 @@ class Trace:
     unit : ndarray of shape (p,) or None
         A number times `unit` is in the units of the table, NaN for columns without numbers or with costs
         of their own; None: it already is.
+    grid : ndarray of shape (p,) or None
+        What numbers that are told are multiples of, in the units of the table; 0: they may be anything.
     order : ndarray of int, shape (p,), or None
         Where the columns of the table are in the points; None: in the same order.
     """
@@ -47,6 +49,7 @@ class Trace:
     scales: Scales | None = None
     weights: FloatArray | None = None
     unit: FloatArray | None = None
+    grid: FloatArray | None = None
     order: IntArray | None = None
 
     def point(self, row: Any) -> FloatArray:

@@ -18,6 +18,7 @@ __all__ = ["collect"]
 def collect(method: Method, space: Space, found: list[list[Answer]]) -> Recourses:
     """Put the answers of a search together, in the order of the rows; each row has at least one."""
     units = None if space.exact else np.where(space.moves.numbers & space.moves.linear, space.moves.units, np.nan)
+    grid = np.array([column.grid for column in space.moves.columns])
     entries = [answer for answers in found for answer in answers]
     person = np.repeat(np.arange(len(found)), [len(answers) for answers in found])
     rank = np.concatenate([np.zeros(0, dtype=np.int64), *(np.arange(1, len(known) + 1) for known in found)])
@@ -48,14 +49,16 @@ def collect(method: Method, space: Space, found: list[list[Answer]]) -> Recourse
         column_costs=costs[:, order],
         kinds=tuple(known.kind for known in columns),
         orders={known.name: known.values for known in columns if known.kind == "ordered"},
+        units=space.moves.told_in,
+        digits={known.name: known.digits for known in columns if known.digits is not None},
         favourable=plain(method.favourable),
         threshold=method.threshold,
         provenance=Provenance.of(method),
-        _traces=tuple(_trace(answer, units, order) for answer in entries),
+        _traces=tuple(_trace(answer, units, grid, order) for answer in entries),
     )
 
 
-def _trace(answer: Answer, units: FloatArray | None, order: IntArray) -> Trace:
+def _trace(answer: Answer, units: FloatArray | None, grid: FloatArray, order: IntArray) -> Trace:
     return Trace(
         x0=answer.x0,
         x=answer.x,
@@ -65,6 +68,7 @@ def _trace(answer: Answer, units: FloatArray | None, order: IntArray) -> Trace:
         scales=answer.scales,
         weights=answer.weights,
         unit=units,
+        grid=grid,
         order=order,
     )
 

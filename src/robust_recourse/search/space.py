@@ -54,8 +54,8 @@ class Space:
     @property
     def steps(self) -> FloatArray:
         """Steps of the numbers in units of cost, of shape (p,); 0 if they may be anything, or have no one length."""
-        steps = np.array([column.step for column in self.moves.columns])
-        return np.where(self.moves.proportional, steps / self.moves.units, 0.0)
+        steps = np.array([column.grid for column in self.moves.columns])
+        return np.where(self.moves.linear, steps / self.moves.units, 0.0)
 
     @property
     def exact(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -20,6 +21,7 @@ __all__ = ["Column", "Kind", "decimals", "holds_numbers", "learn_column", "numbe
 Kind: TypeAlias = Literal["number", "category", "ordered", "fixed"]
 
 _MOST_DECIMALS, _MOST_ZEROS = 4, 3  # digits behind the point, and zeros before it, that data may be recorded with
+_TOLD = 1e-3  # part of a unit of cost that is told of numbers with many digits
 _EXACT, _LARGEST = 2.0**53, 1e150  # beyond these whole numbers are rounded, and squares are infinite
 _MOST_TEXTS = 100  # different texts that are categories, even if most rows have their own
 _MANY = 30  # different values that show how precisely a column is recorded
@@ -40,6 +42,8 @@ class Column:
         Unit of cost: one robust standard deviation of a number, 1 for categories.
     step : float
         Numbers are multiples of it; 0 if they may be anything.
+    digits : int or None
+        Digits behind the point with which a number is told; None: all that it has.
     low, high : float
         Smallest and largest training value of a number.
     values : tuple
@@ -57,6 +61,7 @@ class Column:
     kind: Kind
     unit: float = 1.0
     step: float = 0.0
+    digits: int | None = None
     low: float = -np.inf
     high: float = np.inf
     values: tuple[Any, ...] = ()
@@ -68,6 +73,13 @@ class Column:
     def categorical(self) -> bool:
         """Whether it holds categories, ordered or not."""
         return self.kind in {"category", "ordered"}
+
+    @property
+    def grid(self) -> float:
+        """What a number that is told to a person is a multiple of: the step, or one of the last digit; 0: nothing."""
+        if self.step > 0.0 or self.digits is None:
+            return self.step
+        return float(f"1e{-self.digits}")
 
 
 def decimals(step: float) -> int:
@@ -131,7 +143,8 @@ def learn_column(
     """Infer what a column holds from its training values.
 
     Numbers are as precise as the training values are: a column of whole numbers has step 1, one with two digits
-    behind the point 0.01, and one of round hundreds 100. Whole numbers that are 0 or 1, and booleans, are ordered
+    behind the point 0.01, and one of round hundreds 100. Those with many digits may be anything, but people are told no
+    more of them than a thousandth of the unit of cost needs. Whole numbers that are 0 or 1, and booleans, are ordered
     categories.
 
     Parameters
@@ -188,23 +201,52 @@ def _learn_number(
     if max(-low, high) > _LARGEST:
         raise ValueError(f"Column {name!r} has numbers as large as {max(-low, high):g}; use another unit for them.")
     unit = float(spread(values[:, None])[0])
+    digits = _digits(values, unit, dtype)
     if step is None:
-        step = _precision(values, coarse=not bounded)
+        step = _precision(values, dtype, coarse=not bounded)
         if integer or types.is_integer_dtype(dtype):
             step = max(step, 1.0)
     elif types.is_integer_dtype(dtype) and not float(step).is_integer():
         raise ValueError(f"Column {name!r} has integers, so its step must be a whole number, got {step}.")
-    return Column(name, "number", unit=unit, step=float(step), low=low, high=high)
+    if digits is not None and step > 0.0:
+        digits = max(digits, decimals(step))
+    return Column(name, "number", unit=unit, step=float(step), digits=digits, low=low, high=high)
 
 
-def _precision(values: FloatArray, *, coarse: bool) -> float:
+def _precision(values: FloatArray, dtype: Any, *, coarse: bool) -> float:
     """Return the largest power of ten that all values are multiples of; 0 if they have many digits."""
     # Few values may be round by chance.
     first = -_MOST_ZEROS if coarse and len(np.unique(values)) >= _MANY else 0
     for digits in range(first, _MOST_DECIMALS + 1):
-        if (np.round(values, digits) == values).all():
+        if _have_digits(values, digits, dtype):
             return float(f"1e{-digits}")
     return 0.0
+
+
+def _digits(values: FloatArray, unit: float, dtype: Any) -> int | None:
+    """Return how many digits behind the point all values have, or those that tell a part of a unit of cost.
+
+    None if they are more than the largest value has in floating point.
+    """
+    if np.abs(values).max() > 0.1 * _EXACT * _TOLD * unit:
+        return None
+    enough = max(0, math.ceil(-math.log10(_TOLD * unit)))
+    return next((digits for digits in range(enough) if _have_digits(values, digits, dtype)), enough)
+
+
+def _have_digits(values: FloatArray, digits: int, dtype: Any) -> bool:
+    """Whether no value has more digits behind the point, in the precision of its type."""
+    with np.errstate(over="ignore", invalid="ignore"):  # tiny numbers have more than powers of ten
+        rounded = np.round(values, digits)
+    kept = getattr(dtype, "numpy_dtype", dtype)
+    # A short type says nothing about digits that it cannot hold.
+    if (
+        isinstance(kept, np.dtype)
+        and kept.kind == "f"
+        and 10.0**-digits > np.spacing(np.abs(values).max().astype(kept))
+    ):
+        rounded = rounded.astype(kept).astype(float)
+    return bool((rounded == values).all())
 
 
 def _categories(present: pd.Series) -> tuple[Any, ...]:

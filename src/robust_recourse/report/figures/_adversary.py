@@ -49,8 +49,9 @@ def worst_case(
     at : array_like of shape (p,), optional
         The row, with all columns, in the units of the table; the boundary point if None.
     directions, columns
-        As for :func:`illustration`, but with more than two columns that may change None is the plane of the
-        boundary point, the recourse and the line between the centres of the two classes.
+        As for :func:`illustration`, but only numbers vary in a neighbourhood, and with more than two columns of an
+        array that may change None is the plane of the boundary point, the recourse and the line between the centres
+        of the two classes.
     n_components : int
         The most Gaussians to draw, of both classes together; they are spread evenly over the samples.
 

@@ -6,18 +6,24 @@ from typing import Any
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.axis import XAxis, YAxis
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
 from scipy.ndimage import gaussian_filter
 
 from robust_recourse._typing import BoolArray, FloatArray
 from robust_recourse.report import _facts as facts
+from robust_recourse.report._axis import Axis, Categories
 from robust_recourse.report._plane import Names, Plane
 from robust_recourse.report._window import Window
 from robust_recourse.report.figures._style import BLUE, GREEN, INK, PALE_BLUE, PALE_GREEN, RED
+from robust_recourse.result import Recourse
 
 __all__ = ["draw_point", "draw_points", "draw_regions", "draw_samples", "draw_zero", "panels", "show"]
+
+_LONGEST = 18  # letters of a category in a line
 
 
 def panels(plane: Plane, n: int) -> tuple[Figure, list[Axes]]:
@@ -35,14 +41,31 @@ def show(ax: Axes, plane: Plane, window: Window) -> None:
     if plane.is_line:
         ax.set_yticks([])
     else:
-        ax.set(ylabel=facts.fill_evenly(plane.labels[1], 50), aspect="equal")
+        ax.set(ylabel=facts.fill_evenly(plane.labels[1], 50), aspect="auto" if plane.categories else "equal")
+    for k, shown in enumerate(plane.axes):
+        _set_ticks(ax.yaxis if k else ax.xaxis, window[k], shown)
+
+
+def _set_ticks(axis: XAxis | YAxis, side: tuple[float, float], shown: Axis) -> None:
+    """Write the numbers or words of the table at an axis."""
+    if isinstance(shown, Categories):
+        places = [place for place in range(len(shown.words)) if side[0] < place < side[1]]
+        axis.set_ticks(places, [facts.fill_evenly(shown.words[place], _LONGEST) for place in places])
+        axis.set_tick_params(length=0)
+        for place in places[1:]:
+            line = axis.axes.axvline if axis.axis_name == "x" else axis.axes.axhline
+            line(place - 0.5, color="#999999", linewidth=0.8, linestyle=(0, (1, 3)), zorder=1)
+        return
+    low, high = (end * shown.unit for end in side)
+    numbers = [number for number in MaxNLocator(5).tick_values(low, high) if low <= number <= high]
+    axis.set_ticks([number / shown.unit for number in numbers], [shown.text(number) for number in numbers])
 
 
 def draw_regions(
-    ax: Axes, plane: Plane, window: Window, model: Any, columns: Names | None, unit: FloatArray | None = None
+    ax: Axes, plane: Plane, window: Window, model: Any, columns: Names | None, recourse: Recourse
 ) -> list[Artist]:
     """Colour where the model accepts and refuses; return what the legend shows."""
-    u, v, labels = facts.regions(model, columns, plane, window, unit)
+    u, v, labels = facts.regions(model, columns, plane, window, recourse)
     # Labels are 0 or 1: a slight blur makes the line between the cells smooth.
     accepted = gaussian_filter(labels.astype(float), 2.0, mode="nearest")
     ax.contourf(u, v, accepted, [-1.0, 0.5, 2.0], colors=[PALE_BLUE, PALE_GREEN], zorder=0)

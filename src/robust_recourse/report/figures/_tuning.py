@@ -91,16 +91,19 @@ def _draw_tried(ax: Axes, whole: pd.DataFrame, tuning: Tuning) -> list[Artist]:
 
 
 def _draw_checks(ax: Axes, tuning: Tuning) -> list[Artist]:
-    """Draw what was measured to check, in order; the last counts."""
+    """Draw what was measured to check, from cheap to dear; the last that was measured counts."""
     checks, (share, low, high) = tuning.checks, tuning.future_validity
     last = len(checks) - 1
-    ax.vlines(last, low, high, color=RED, linewidth=2.6, alpha=0.45, zorder=3)
-    ax.plot(last, share, color=RED, markersize=9.0, zorder=4, **_CHECK)
+    order = np.argsort(checks["cost"].to_numpy(), kind="stable")  # those without a cost come last
+    place = np.argsort(order)
+    ax.vlines(place[last], low, high, color=RED, linewidth=2.6, alpha=0.45, zorder=3)
+    ax.plot(place[last], share, color=RED, markersize=9.0, zorder=4, **_CHECK)
     handles: list[Artist] = [Line2D([], [], color=RED, markersize=8.0, label=f"chosen, checked: {share:.3f}", **_CHECK)]
     if last:
-        ax.plot(range(last), checks["future_validity"][:last], color=GREY, markersize=7.0, zorder=4, **_CHECK)
+        ax.plot(place[:last], checks["future_validity"][:last], color=GREY, markersize=7.0, zorder=4, **_CHECK)
         handles.append(Line2D([], [], color=GREY, markersize=7.0, label="checked before", **_CHECK))
-    ax.set_xticks(range(last + 1), [f"{cost:.3g}" if np.isfinite(cost) else "none" for cost in checks["cost"]])
+    costs = checks["cost"].to_numpy()[order]
+    ax.set_xticks(range(last + 1), [f"{cost:.3g}" if np.isfinite(cost) else "none" for cost in costs])
     ax.set(xlim=(-0.7, last + 0.7), xlabel="mean cost", title="to check (others)")
     ax.tick_params(left=False)
     return handles

@@ -38,14 +38,15 @@ def illustration(
     model : object or callable, optional
         The model, as the method takes it; one with other labels than 0 and 1 as a callable, as in
         ``lambda rows: model.predict(rows) == "approved"``. Its decision regions are the background, those of the slice
-        through the boundary point if there are more than two columns. All columns must be numbers.
+        through the boundary point if there are more than two columns.
     directions : pair of names or numbers, array_like of shape (2, p) or None
         The plane that is shown, through the boundary point: two columns that may change, by name or number, or two
-        directions. None for the columns that may change if they are at most two, and for the plane of the refused
+        directions. None for the two columns of a frame whose changes cost this person most, categories included. Of
+        an array, None for the columns that may change if they are at most two, and for the plane of the refused
         point, the boundary point and the recourse if they are more.
     columns : sequence of names, optional
-        Names of the columns. If they are a pandas Index, as ``found.x.columns``, the model is asked with frames,
-        otherwise with arrays.
+        Names of the columns of an array; those of a frame are known. If they are a pandas Index the model is asked
+        with frames, otherwise with arrays.
 
     Returns
     -------
@@ -75,7 +76,7 @@ def illustration(
         for ax, window in zip(axes, windows, strict=True):
             show(ax, plane, window)
             if model is not None:
-                legend = draw_regions(ax, plane, window, model, columns, trace.unit)
+                legend = draw_regions(ax, plane, window, model, columns, recourse)
             draw_point(ax, start, "refused point", INK, 220.0, "*")
             draw_points(ax, boundary, end)
             ax.plot(*path.T, color=INK, marker=".", markersize=5.0, label="path of the descent", zorder=4)
