@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NewType, TypeAlias
+from typing import Literal, NewType, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 BoolArray: TypeAlias = NDArray[np.bool_]
+
+Unseen: TypeAlias = Literal["warn", "error", "ignore"]
+"""What happens to values that no training row has."""
 
 Rows = NewType("Rows", IntArray)
 """Numbers of rows in the table that was given, for messages; elsewhere people are numbered by their place in a task."""

@@ -69,7 +69,7 @@ class Recourses(Entries):
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{n} {status}" for status, n in pd.Series(self.status).value_counts().items())
-        return f"Recourses({len(self)} rows: {counts})"
+        return f"Recourses({len(self)} rows{f': {counts}' if counts else ''})"
 
     def _repr_html_(self) -> str:
         return shown(repr(self), self._notices(range(min(len(self), MOST_SHOWN))), len(self))
@@ -346,6 +346,8 @@ class Recourses(Entries):
         self, entries: Sequence[int] | None = None, names: Mapping[Hashable, str] | None = None
     ) -> list[notices.Notice]:
         chosen = range(len(self)) if entries is None else entries
+        if not chosen:
+            return []
         labels, odds = self.labels, self.worst_case_odds
         rows = self._pair(names).rows(chosen)
         return [
