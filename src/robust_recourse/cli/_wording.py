@@ -1,4 +1,4 @@
-"""The messages of the library, in the words of the command line: options in place of parameters of Python."""
+"""The messages of the library, in the words of the command line: options and keys in place of parameters of Python."""
 
 from __future__ import annotations
 
@@ -27,11 +27,17 @@ _ALONE = r"(?<![\w./'\"-])(?<!--set )"  # no part of a path, of another name or 
 _GIVEN = re.compile(rf"{_ALONE}({'|'.join(_OPTIONS)}) ?=(?!=) ?(?=(\S?))")
 _NAMED = re.compile(rf"{_ALONE}({'|'.join(_OPTIONS.keys() - _WORDS)})(?![\w/'\"\\]|\.\w)")
 _SUBJECT = re.compile(rf"(?:(?<=: )|(?<= but )|^)({'|'.join(_WORDS)})(?= (?:cannot|has|is|lacks|must|needs)\b)")
-_TABLE = re.compile(rf"{_ALONE}X(?= (?:has|is|lacks|must)\b)|(?<= of )X(?=[.,;:]? |[.,;:]?$)")
+_KEYS = {"increase": 'direction = "up"', "decrease": 'direction = "down"', "bounds": "min and max", "weights": "weight"}
+_KEY = re.compile(
+    rf"{_ALONE}actions\.(categories|immutable|integer|max_changes|ordered|rules|step|{'|'.join(_KEYS)})\b"
+    r"(?:\[('[^']*'|\"[^\"]*\")\])?"
+)
+_ORDER = re.compile(r"\bordered=\{.*?: (\[lowest, \.\.\., highest\])\}")
+_TABLE = re.compile(rf"{_ALONE}(?:X|X_train)(?=:? (?:has|is|lacks|must|Column)\b)|(?<= of )X(?=[.,;:]? |[.,;:]?$)")
 
 
 def in_options(text: str) -> str:
-    """Return a message with the options of commands where it speaks of parameters.
+    """Return a message with the options of commands, and the keys of action sets in files, in place of parameters.
 
     The parameters of a method keep their names, which ``--set`` has, too.
 
@@ -42,4 +48,9 @@ def in_options(text: str) -> str:
     text = _GIVEN.sub(lambda found: _OPTIONS[found[1]] + ("" if found[2] in ",.;:)" else " "), text)
     for pattern in (_NAMED, _SUBJECT):
         text = pattern.sub(lambda found: _OPTIONS[found[1]], text)
+    text = _ORDER.sub(r"ordered = \1", _KEY.sub(_key, text))
     return _TABLE.sub("the table", text)
+
+
+def _key(found: re.Match[str]) -> str:
+    return _KEYS.get(found[1], found[1]) + (f" of column {found[2]}" if found[2] else "")
