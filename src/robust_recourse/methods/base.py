@@ -133,7 +133,7 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
             and the rows that are left have the status "out of time". A question that the model is answering is not
             interrupted.
         unseen : {"warn", "error", "ignore"}
-            What happens to values that no training row has, see :class:`robust_recourse.tables.Seen`: as a rule they
+            What happens to values that no training row has, among them numbers far outside: as a rule they
             are coded in another way, or mistyped. The message names them and their rows.
 
         Returns
