@@ -14,5 +14,8 @@ BoolArray: TypeAlias = NDArray[np.bool_]
 Rounding: TypeAlias = Literal["nearest", "inward", "outward"]
 """Where a number goes that rows cannot hold: to the nearest, or towards the person, or away from it."""
 
+Unseen: TypeAlias = Literal["warn", "error", "ignore"]
+"""What happens to values that no training row has."""
+
 Rows = NewType("Rows", IntArray)
 """Numbers of rows in the table that was given, for messages; elsewhere people are numbered by their place in a task."""

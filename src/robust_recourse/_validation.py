@@ -112,15 +112,20 @@ def _numbers(values: ArrayLike, name: str) -> FloatArray:
         raise TypeError(f"{name} must be numeric: {error}. Encode text and categories as numbers first.") from error
 
 
-def check_matrix(values: ArrayLike, name: str, *, width: int | None = None, largest: float = math.inf) -> FloatArray:
-    """Return `values` as a finite, non-empty float matrix, of `width` columns if given, none beyond `largest`."""
+def check_matrix(
+    values: ArrayLike, name: str, *, width: int | None = None, largest: float = math.inf, fewest: int = 1
+) -> FloatArray:
+    """Return `values` as a finite float matrix with at least one column and `fewest` rows.
+
+    It has `width` columns if that is given, and no number beyond `largest`.
+    """
     array = _numbers(values, name)
     if array.ndim != 2:
         hint = f" Reshape a single row with {name}.reshape(1, -1)." if array.ndim == 1 else ""
         raise ValueError(f"{name} must be two-dimensional (rows, columns), got {array.ndim} dimension(s).{hint}")
     if width is not None and array.shape[1] != width:
         raise ValueError(f"{name} must have {width} columns, got {array.shape[1]}.")
-    if array.shape[0] == 0 or array.shape[1] == 0:
+    if array.shape[0] < fewest or array.shape[1] == 0:
         raise ValueError(f"{name} is empty: its shape is {array.shape}, at least one row and one column are needed.")
     bad = ~np.isfinite(array)
     if bad.any():
@@ -128,7 +133,7 @@ def check_matrix(values: ArrayLike, name: str, *, width: int | None = None, larg
         others = int(bad.any(axis=1).sum()) - 1
         more = f" ({others} more row(s) have such values)" if others else ""
         raise ValueError(f"{name} must be finite, got {array[row, column]} in row {row}, column {column}{more}.")
-    if np.abs(array).max() > largest:
+    if (np.abs(array) > largest).any():
         row, column = (int(i) for i in np.argwhere(np.abs(array) > largest)[0])
         got = f"got {array[row, column]:g} in row {row}, column {column}"
         raise ValueError(f"{name} must be within {-largest:g} and {largest:g}, {got}. Use a larger unit.")

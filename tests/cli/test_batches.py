@@ -46,7 +46,7 @@ def test_batches_change_nothing(problem, tmp_path, monkeypatch, method, size, se
     pd.testing.assert_frame_equal(found.to_frame(), whole.to_frame(), check_exact=True)
     pd.testing.assert_frame_equal(found.changes(), whole.changes(), check_exact=True)
     assert found.to_json() == whole.to_json()
-    monkeypatch.setattr(method, "explain", lambda *_: pytest.fail("it is kept"))
+    monkeypatch.setattr(method, "explain", lambda *_, **__: pytest.fail("it is kept"))
     assert batches.explain(fitted, n_recourses, None).to_json() == whole.to_json()
     batches.forget()
     assert Store(tmp_path).pieces() == []
@@ -65,9 +65,9 @@ def test_who_is_out_of_time_is_not_kept(problem, tmp_path, monkeypatch):
         schema_, moves_, model = method.schema_, method.moves_, staticmethod(method.model)
         n_jobs, favourable, threshold = 1, None, None
 
-        def explain(self, X, n_recourses, time_limit):
+        def explain(self, X, n_recourses, time_limit, **how):
             asked.append((len(X), time_limit))
-            return method.explain(X, n_recourses, time_limit if time_limit > 1 else 0.0)
+            return method.explain(X, n_recourses, time_limit if time_limit > 1 else 0.0, **how)
 
     found = Batches(refused, "refused.csv", store, "key").explain(Slow(), 1, 8.0)
     # The clock is read three times in a batch: 1, 2, 3; 4, 5, 6; 7, 8: too late to keep, 9; then all that are left.
@@ -97,10 +97,10 @@ def test_batches_grow_as_long_as_that_pays(problem, tmp_path, monkeypatch, fixed
         schema_, moves_, model = method.schema_, method.moves_, staticmethod(method.model)
         n_jobs, favourable, threshold = 1, None, None
 
-        def explain(self, X, n_recourses, time_limit):
+        def explain(self, X, n_recourses, time_limit, **how):
             asked.append(len(X))
             now[0] += fixed + each * len(X)
-            return method.explain(X, n_recourses, time_limit)
+            return method.explain(X, n_recourses, time_limit, **how)
 
     Batches(refused, "refused.csv", Store(tmp_path), "key").explain(Timed(), 1, None)
     assert asked[: len(sizes)] == sizes
@@ -131,9 +131,9 @@ class Watched:
         self.schema_, self.moves_, self.model = method.schema_, method.moves_, method.model
         self.n_jobs, self.favourable, self.threshold = 1, None, None
 
-    def explain(self, X, n_recourses, time_limit):
+    def explain(self, X, n_recourses, time_limit, **how):
         self.asked.append(list(X.index))
-        return self._method.explain(X, n_recourses, time_limit)
+        return self._method.explain(X, n_recourses, time_limit, **how)
 
 
 @pytest.fixture

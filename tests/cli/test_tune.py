@@ -87,7 +87,9 @@ def work(monkeypatch):
     done = []
     explain = RobustBayesianRecourse.explain
     monkeypatch.setattr(
-        RobustBayesianRecourse, "explain", lambda self, *rows: done.append(self.get_params()) or explain(self, *rows)
+        RobustBayesianRecourse,
+        "explain",
+        lambda self, *rows, **how: done.append(self.get_params()) or explain(self, *rows, **how),
     )
     return done
 
@@ -486,10 +488,10 @@ def test_an_interrupted_command_continues_where_it_was(tuned, work, books, desk,
     work.clear()
     explain = RobustBayesianRecourse.explain
 
-    def press(self, *rows):
+    def press(self, *rows, **how):
         if len(work) == 3:
             raise KeyboardInterrupt
-        return explain(self, *rows)
+        return explain(self, *rows, **how)
 
     with monkeypatch.context() as patch:
         patch.setattr(RobustBayesianRecourse, "explain", press)

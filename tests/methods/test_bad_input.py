@@ -26,7 +26,7 @@ def with_value(value, row=3):
         (np.zeros((3, 5)), ValueError, "X must have 2 columns, got 5"),
         (with_value(np.nan), ValueError, "X must be finite, got nan in row 3, column 1"),
         (with_value(-np.inf), ValueError, "X must be finite, got -inf in row 3, column 1"),
-        (np.zeros((0, 2)), ValueError, "X is empty"),
+        (np.zeros((3, 0)), ValueError, "X must have 2 columns, got 0"),
         (np.zeros(2), ValueError, r"two-dimensional.*reshape\(1, -1\)"),
         (np.zeros((1, 1, 2)), ValueError, "two-dimensional"),
         ([["a", "b"]], TypeError, "X must be numeric"),

@@ -276,12 +276,14 @@ def test_a_single_accepted_training_row_is_enough(method, lender):
 def test_categories_that_no_training_row_has(method, lender):
     rows = REFUSED[:6].assign(edu="phd", job="artist")
     actions = ActionSet(X, increase=["edu"])
-    found = few(method, lender, actions).explain(rows)
+    found = few(method, lender, actions).explain(rows, unseen="ignore")
     assert found.valid.sum() >= 5
     # There is no telling what is more than a category that is not known.
     assert (found.x["edu"] == "phd").all()
     assert set(found.x["job"]) <= {"artist", "idle", "clerk", "boss"}
-    free = few(method, lender, ActionSet(X, immutable=["income", "rate", "score", "wealth"])).explain(rows)
+    free = few(method, lender, ActionSet(X, immutable=["income", "rate", "score", "wealth"])).explain(
+        rows, unseen="ignore"
+    )
     assert free.valid.any()
     assert set(free.x["edu"].dropna()) <= {"phd", *EDUCATION}
 
@@ -312,7 +314,7 @@ def test_missing_cells_stay_missing(method, lender):
 def test_rows_outside_the_training_range_never_go_further_out(method, lender):
     rows = REFUSED[:8].assign(income=np.int16(9000), rate=40.0, wealth=-9.0)
     rows = rows[lender(rows) <= 0.5]
-    found = few(method, lender).explain(rows)
+    found = few(method, lender).explain(rows, unseen="ignore")
     assert found.valid.any()
     x = found.x[found.valid]
     assert (x["income"] <= 9000).all()

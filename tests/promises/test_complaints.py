@@ -153,7 +153,7 @@ def test_a_row_with_an_unknown_category_or_an_empty_cell_is_no_error(trees):
     odd = refused.iloc[:3].copy()
     odd["job"] = ["astronaut", None, "clerk"]
     odd["savings"] = [np.nan, 10.0, np.nan]
-    found = RobustBayesianRecourse(model, n_samples=60, random_state=0).fit(X).explain(odd)
+    found = RobustBayesianRecourse(model, n_samples=60, random_state=0).fit(X).explain(odd, unseen="ignore")
     assert found.valid.tolist() == model.predict(found.x).tolist()
     assert found.x["savings"].isna().tolist() == [True, False, True]
     assert found.x["job"].isna().tolist() == [False, True, False]

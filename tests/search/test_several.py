@@ -92,7 +92,7 @@ def test_there_may_be_fewer_than_asked_for(train):
 def test_rows_that_need_none_or_have_none_have_one_entry(train):
     accepted, refused = train[model(train) > 0.5][:2], train[model(train) <= 0.5][:1]
     search = fitted(NearestAccepted, train, bounds={"a": (-9, 9)})
-    found = search.explain(pd.concat([accepted, refused.assign(a=-99.0)]), n_recourses=4)
+    found = search.explain(pd.concat([accepted, refused.assign(a=-99.0)]), n_recourses=4, unseen="ignore")
     assert list(found.status) == [Status.ALREADY_FAVOURABLE, Status.ALREADY_FAVOURABLE, Status.OUTSIDE_BOUNDS]
     np.testing.assert_array_equal(found.rank, 1)
 

@@ -6,6 +6,7 @@ import math
 import re
 import sys
 import time
+import warnings
 from typing import Any
 
 import numpy as np
@@ -77,7 +78,7 @@ class Batches:
                     most = first + size if started < deadline else len(self._X)
                     last = min([most, len(self._X), *(later for later in known if later > first)])
                     left = None if time_limit is None else max(deadline - started, 0.0)
-                    found = method.explain(self._X.iloc[first:last], n_recourses, left)
+                    found = _explain(method, self._X.iloc[first:last], n_recourses, left)
                     if time.monotonic() < deadline:
                         self._store.write(
                             self._piece(first, last), found.to_json(indent=None).encode(), self._answers(first, last)
@@ -95,7 +96,7 @@ class Batches:
             raise type(stop)(self._left()) from None
         except ModelError as error:
             raise ModelError(f"In a batch of {self._name} that begins with row {first}: {error}") from error
-        return Recourses.concat(parts)
+        return Recourses.concat(parts or [_explain(method, self._X, n_recourses, time_limit)])
 
     def forget(self) -> None:
         """Remove what is kept; what another command keeps in the same place is left, for it may be continued."""
@@ -103,7 +104,7 @@ class Batches:
 
     def _ask(self, method: Any) -> None:
         """Ask the model about all rows as they are: one that it cannot take fails now, not after hours."""
-        space = Space.of(method.schema_.read(self._X, self._name), method.moves_)
+        space = Space.of(method.schema_.read(self._X, self._name, fewest=0), method.moves_)
         accepted_rows(predictor(method, self._name), space)
 
     def _kept(self) -> list[tuple[int, int]]:
@@ -142,6 +143,14 @@ class Batches:
             f"{finished} of {len(self._X)} rows are finished and kept in {self._store.folder}. Run the same command "
             "again to continue with the others."
         )
+
+
+def _explain(method: Any, X: pd.DataFrame, n_recourses: int, time_limit: float | None) -> Recourses:
+    """Explain some rows; what looks like a mistake is a question about all of them."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The model accepts all")
+        found: Recourses = method.explain(X, n_recourses, time_limit, unseen="ignore")
+    return found
 
 
 def _tell(done: int, total: int) -> None:

@@ -21,7 +21,9 @@ _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 _OTHER_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
-def read_csv(path: Path, separator: str, missing: Sequence[str] | None, texts: Collection[str]) -> pd.DataFrame:
+def read_csv(
+    path: Path, separator: str, missing: Sequence[str] | None, texts: Collection[str], *, fewest: int = 1
+) -> pd.DataFrame:
     """Read a table.
 
     Parameters
@@ -34,8 +36,10 @@ def read_csv(path: Path, separator: str, missing: Sequence[str] | None, texts: C
         What stands for a missing value; what pandas takes for one if None.
     texts : collection of str
         Columns that hold text, also where all of it looks like numbers.
+    fewest : int
+        How many rows there must be.
     """
-    names = _check(path, separator)
+    names = _check(path, separator, fewest)
     try:
         frame: pd.DataFrame = pd.read_csv(
             path,
@@ -94,7 +98,7 @@ def line_of(path: Path, separator: str, position: int) -> int:
     raise ValueError(f"{path} has no row {position}.")
 
 
-def _check(path: Path, separator: str) -> list[str]:
+def _check(path: Path, separator: str, fewest: int) -> list[str]:
     """Return the names of the columns; all lines must have as many fields."""
     records = _records(path, separator)
     try:
@@ -109,7 +113,7 @@ def _check(path: Path, separator: str) -> list[str]:
                 raise ValueError(f"{path}, line {line}: there are {len(fields)} fields, the header has {len(names)}.")
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not in UTF-8 ({error.reason}, byte {error.start}): save it as UTF-8.") from error
-    if not n_rows:
+    if n_rows < fewest:
         raise ValueError(f"{path} has no rows, only the names of the columns.")
     return names
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from robust_recourse.cli._options import need_folder, need_report, positive_integer
+from robust_recourse.cli._printing import print_line, show
 
 if TYPE_CHECKING:
     from robust_recourse.cli._options import Commands
@@ -44,17 +45,15 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _print_demo(demo: Demo, page: Path) -> None:
-    from rich.console import Console
     from rich.table import Table
 
-    table = Table(title=f"{len(demo.robust)} refused people, {demo.n_models} retrained models", title_justify="left")
+    table = Table()
     table.add_column("recourse")
     for column in demo.table.columns:
         table.add_column(str(column), justify="right")
     for name, row in zip(demo.table.index, demo.table.to_numpy(), strict=True):
         style = "bold" if name == "robust recourse" else ""
         table.add_row(str(name), *(f"{value:.3f}" for value in row), style=style)
-    console = Console()
-    console.print(table)
+    show(table, f"{len(demo.robust)} refused people, {demo.n_models} retrained models")
     rate = 1000 * demo.seconds / (2 * len(demo.robust))
-    console.print(f"Explaining took {rate:.1f} ms a person and method. Figures and table: {page}", soft_wrap=True)
+    print_line(f"Explaining took {rate:.1f} ms a person and method. Figures and table: {page}")

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
+from robust_recourse.cli._wording import in_options
 from robust_recourse.notices.values import printable
 
 __all__ = ["Terminated", "ending", "reason"]
@@ -43,7 +44,7 @@ def ending() -> Iterator[None]:
 
 def reason(error: BaseException) -> str:
     """Say in one line why a command ended."""
-    text = " ".join(str(error).split())
+    text = in_options(" ".join(str(error).split()))
     if isinstance(error, OSError) and error.filename is not None:
         text = f"{error.filename}: {error.strerror or text}"
     elif isinstance(error, MemoryError):
@@ -63,4 +64,4 @@ def _terminate(_number: int, _frame: FrameType | None) -> None:
 
 
 def _show(message: Warning | str, *_: Any, **__: Any) -> None:
-    print(f"robust-recourse: warning: {printable(' '.join(str(message).split()))}", file=sys.stderr)  # noqa: T201
+    print(f"robust-recourse: warning: {printable(in_options(' '.join(str(message).split())))}", file=sys.stderr)  # noqa: T201

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from robust_recourse._files import replacing
 from robust_recourse.checkpoints import Store
 from robust_recourse.cli._batches import Batches
-from robust_recourse.cli._methods import add_max_changes, add_set, fingerprint, fitted
+from robust_recourse.cli._methods import add_max_changes, add_set, add_unseen, fingerprint, fitted
 from robust_recourse.cli._model import add_decision, read_file
 from robust_recourse.cli._options import (
     add_running,
@@ -24,6 +26,8 @@ from robust_recourse.cli._options import (
 from robust_recourse.cli._printing import print_line, print_table
 from robust_recourse.cli._settings import chosen
 from robust_recourse.cli._tables import add_reading, need_table, read_people, read_training, write_table
+from robust_recourse.cli._wording import in_options
+from robust_recourse.methods.doubts import check_unseen, doubt_favourable
 from robust_recourse.methods.registry import METHODS
 from robust_recourse.models.predictor import ModelError
 from robust_recourse.notices.folder import NoticeFolder
@@ -97,6 +101,7 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
         "--n-recourses", type=positive_integer, default=1, metavar="N", help="recourses for a person (default: 1)"
     )
     add_max_changes(group)
+    add_unseen(group)
     group.add_argument(
         "--time-limit",
         type=positive_number,
@@ -113,7 +118,8 @@ def _run(arguments: argparse.Namespace) -> int:
     people = read_people(arguments.refused, arguments, train)
     method = fitted(arguments, parameters, train, read_file(arguments))
     with blaming(arguments.refused):
-        method.schema_.read(people, "the table")
+        table = method.schema_.read(people, "the table", fewest=0)
+    check_unseen(method.seen_, table, f"{arguments.refused} (rows are counted from 0)", arguments.unseen)
     store = Store(arguments.out.with_name(f"{arguments.out.name}.partial"))
     batches = Batches(people, str(arguments.refused), store, fingerprint(arguments, parameters))
     with store.writing():
@@ -121,6 +127,8 @@ def _run(arguments: argparse.Namespace) -> int:
             found = batches.explain(method, arguments.n_recourses, arguments.time_limit)
         except ModelError as error:
             raise ValueError(f"{arguments.model}: {error} (Rows are counted from 0.)") from error
+        doubt_favourable(found, arguments.favourable)
+        found = replace(found, reason=np.array([in_options(reason) for reason in found.reason], dtype=object))
         written = _write(found, arguments)
         batches.forget()
     _print(found, arguments.refused)
@@ -171,6 +179,9 @@ def _table(found: Recourses) -> pd.DataFrame:
 
 
 def _print(found: Recourses, refused: Path) -> None:
+    if not len(found):
+        print_line(f"{refused} has no people to explain.")
+        return
     first = found.rank == 1
     people = pd.DataFrame({"status": found.status.astype(str), "valid": found.valid, "cost": found.cost})[first]
     everybody = people.assign(status="all")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import hashlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 import pandas as pd
 
 from robust_recourse._files import part_key
 from robust_recourse._provenance import source, versions
+from robust_recourse._typing import Unseen
 from robust_recourse.actions import ActionSet
 from robust_recourse.cli._model import favourable_of
 from robust_recourse.cli._options import blaming, positive_integer
@@ -18,7 +19,7 @@ from robust_recourse.methods.base import RecourseMethod
 from robust_recourse.methods.registry import METHODS
 from robust_recourse.tables import Schema
 
-__all__ = ["add_max_changes", "add_set", "fingerprint", "fitted"]
+__all__ = ["add_max_changes", "add_set", "add_unseen", "fingerprint", "fitted"]
 
 _FORMAT = 1  # of the file with what is finished
 _FILES = ("model", "train", "refused", "actions")
@@ -42,6 +43,17 @@ def add_max_changes(group: argparse._ArgumentGroup) -> None:
     """Add the option that counts for all people."""
     group.add_argument(
         "--max-changes", type=positive_integer, metavar="N", help="columns that may change together, for all people"
+    )
+
+
+def add_unseen(group: argparse._ArgumentGroup) -> None:
+    """Add the option for values that may be coded in another way than those of the training rows."""
+    group.add_argument(
+        "--unseen",
+        choices=get_args(Unseen),
+        default="warn",
+        help="what happens to values of --refused that no training row has, such as YES for yes, a 3 among 0 and 1, or "
+        "a number far outside (default: %(default)s)",
     )
 
 

@@ -8,8 +8,11 @@ from robust_recourse.notices.values import printable
 
 if TYPE_CHECKING:
     import pandas as pd
+    from rich.table import Table
 
-__all__ = ["print_line", "print_table"]
+__all__ = ["print_line", "print_table", "show"]
+
+_WIDEST = 100_000  # signs of a line in a file
 
 
 def print_line(text: object) -> None:
@@ -20,17 +23,28 @@ def print_line(text: object) -> None:
 def print_table(frame: pd.DataFrame, title: str) -> None:
     """Print a frame; names and values are text, never markup."""
     from pandas.api.types import is_numeric_dtype
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=Text(printable(title)), title_justify="left")
+    table = Table()
     for column in frame.columns:
         justify = "right" if is_numeric_dtype(frame[column]) else "left"
         table.add_column(Text(printable(str(column))), justify=justify, overflow="fold")  # type: ignore[arg-type]
     for row in frame.itertuples(index=False):
         table.add_row(*(Text(_cell(value)) for value in row))
-    Console().print(table)
+    show(table, title)
+
+
+def show(table: Table, title: str) -> None:
+    """Print a table under its title; only a terminal has an edge that breaks lines."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console()
+    if not console.is_terminal:
+        console.width = _WIDEST
+    console.print(Text(printable(title), style="table.title"), soft_wrap=True)
+    console.print(table)
 
 
 def _cell(value: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import tomllib
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -48,7 +49,7 @@ def chosen(method: str | None, settings: Path | None, pairs: Sequence[str]) -> t
 
 
 def read_settings(path: Path) -> tuple[str, dict[str, Any]]:
-    """Read a method and its parameters from a file; what is wrong is named with the file."""
+    """Read a method and its parameters from a file; what is wrong is named with the file, a missed target, too."""
     try:
         # Some editors begin a file with a mark that TOML does not know.
         content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
@@ -67,7 +68,19 @@ def read_settings(path: Path) -> tuple[str, dict[str, Any]]:
     if parameters is None:
         raise ValueError(f"{path}: the table [parameters] is missing, which 'robust-recourse tune' writes.")
     check_parameters(name, parameters, f"{path}, [parameters]")
+    _doubt_target(path, content.get("measured", {}))
     return name, parameters
+
+
+def _doubt_target(path: Path, measured: Mapping[str, Any]) -> None:
+    """Warn of settings that were the best, and not good enough."""
+    if measured.get("reached") is False:
+        wanted, found = (measured.get(key, "unknown") for key in ("target_future_validity", "future_validity"))
+        warnings.warn(
+            f"{path}: the settings did not reach their target. A future validity of {wanted} was wanted, and "
+            f"{found} was measured.",
+            stacklevel=4,
+        )
 
 
 def check_parameters(name: str, parameters: Mapping[str, Any], where: str) -> None:

@@ -85,7 +85,7 @@ def features(frame: pd.DataFrame, path: Path, arguments: argparse.Namespace) -> 
 def read_people(path: Path, arguments: argparse.Namespace, train: pd.DataFrame) -> pd.DataFrame:
     """Read rows to explain; they have the columns of the training rows, and are named by the column of --id."""
     texts = {column for column in train.columns if is_text(train[column])}
-    frame = read_table(path, arguments, texts=texts | {arguments.id})
+    frame = read_table(path, arguments, texts=texts | {arguments.id}, fewest=0)
     if arguments.id is not None:
         frame = _named(frame, path, arguments.id)
     return aligned(frame, path, arguments, train)
@@ -129,13 +129,13 @@ def write_table(frame: pd.DataFrame, path: Path, separator: str, *, raw: bool) -
             frame.to_parquet(written, index=False)
 
 
-def read_table(path: Path, arguments: argparse.Namespace, texts: Collection[str] = ()) -> pd.DataFrame:
-    """Read a table as it is; the columns of `texts` hold text, also where all of it looks like numbers."""
+def read_table(path: Path, arguments: argparse.Namespace, texts: Collection[str] = (), fewest: int = 1) -> pd.DataFrame:
+    """Read a table as it is, of at least `fewest` rows; columns of `texts` are text, whatever it looks like."""
     need_table(path)
     with path.open("rb"):  # a file that is not there fails here, for all kinds alike
         pass
     if path.suffix.lower() == ".csv":
-        return read_csv(path, arguments.separator, arguments.missing, texts)
+        return read_csv(path, arguments.separator, arguments.missing, texts, fewest=fewest)
     try:
         frame = pd.read_parquet(path)
     except (OSError, TypeError, ValueError) as error:
@@ -144,7 +144,7 @@ def read_table(path: Path, arguments: argparse.Namespace, texts: Collection[str]
         frame = frame.reset_index()
     if not all(isinstance(name, str) for name in frame.columns) or not frame.columns.is_unique:
         raise ValueError(f"{path}: the names of columns must be texts, each another, got {listed(frame.columns)}.")
-    if not len(frame):
+    if len(frame) < fewest:
         raise ValueError(f"{path} has no rows.")
     return frame
 

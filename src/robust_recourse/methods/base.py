@@ -12,11 +12,12 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from robust_recourse._typing import FloatArray
+from robust_recourse._typing import FloatArray, Unseen
 from robust_recourse._validation import check_integer, check_jobs, check_real, check_seed
 from robust_recourse.actions import ActionSet
 from robust_recourse.math.limits import Limits
 from robust_recourse.math.scales import scales_differ
+from robust_recourse.methods.doubts import check_unseen, doubt_favourable, doubt_features
 from robust_recourse.models.predictor import Predictor
 from robust_recourse.result import Answer, Recourses
 from robust_recourse.result.provenance import fingerprint
@@ -24,6 +25,7 @@ from robust_recourse.sampling.boundary import Look
 from robust_recourse.search.explain import accepted_rows, explain
 from robust_recourse.search.space import Space
 from robust_recourse.search.task import Task
+from robust_recourse.tables import Seen, Table
 
 __all__ = ["RecourseMethod"]
 
@@ -81,7 +83,8 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
         Warns
         -----
         UserWarning
-            If the columns of an array have very different scales, so that costs do not compare.
+            If the columns of an array have very different scales, so that costs do not compare; if a column looks like
+            the label.
         """
         self.check_parameters()
         check_jobs(self.n_jobs)
@@ -97,8 +100,10 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
         if not accepted.any():
             raise ValueError(
                 f"X has no favourable row: the model refuses all {len(space)} training rows, "
-                "so there is nothing to search towards. Check which class the model calls favourable."
+                "so there is nothing to search towards. Check which class the model calls favourable: favourable=."
             )
+        doubt_features(self.model, schema, space.table, accepted)
+        self.seen_ = Seen.of(space.table)
         self.schema_, self.moves_, self.n_features_in_ = schema, moves, space.points.shape[1]
         points = _filled(space)
         self.candidates_ = points[accepted]
@@ -111,13 +116,15 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
         self.keep_settings()
         return self
 
-    def explain(self, X: Any, n_recourses: int = 1, time_limit: float | None = None) -> Recourses:
+    def explain(
+        self, X: Any, n_recourses: int = 1, time_limit: float | None = None, *, unseen: Unseen = "warn"
+    ) -> Recourses:
         """Find recourses for every row.
 
         Parameters
         ----------
         X : DataFrame or array_like of shape (m, p)
-            Rows to explain. Accepted ones are returned as they are, with a status that says so.
+            Rows to explain, maybe none. Accepted ones are returned as they are, with a status that says so.
         n_recourses : int
             How many recourses a row gets at most. They differ in the columns that they change, and the cheapest
             comes first.
@@ -125,11 +132,24 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
             Seconds after which no more questions are asked, but for a first one. What is done by then is returned,
             and the rows that are left have the status "out of time". A question that the model is answering is not
             interrupted.
+        unseen : {"warn", "error", "ignore"}
+            What happens to values that no training row has, among them numbers far outside: as a rule they
+            are coded in another way, or mistyped. The message names them and their rows.
 
         Returns
         -------
         Recourses
             The recourses of every row, in the order of `X`; a row without any has one entry with a status and NaN.
+
+        Raises
+        ------
+        ValueError
+            If there are such values, and `unseen` is "error"; for other columns, and for infinite numbers.
+
+        Warns
+        -----
+        UserWarning
+            If there are such values; if all of several rows are accepted, so that `favourable` may be the wrong class.
         """
         check_is_fitted(self, "candidates_")
         self.check_parameters()
@@ -139,7 +159,15 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
         deadline = None
         if time_limit is not None:
             deadline = time.time() + check_real(time_limit, "time_limit", minimum=0.0)
-        return explain(self, X, n_recourses, deadline)
+        found = explain(self, self.read(X, unseen=unseen), n_recourses, deadline)
+        doubt_favourable(found, self.favourable)
+        return found
+
+    def read(self, X: Any, name: str = "X", *, unseen: Unseen = "warn") -> Table:
+        """Read rows to explain as :meth:`explain` does; `name` is what messages call them."""
+        table = self.schema_.read(X, name, fewest=0)
+        check_unseen(self.seen_, table, name, unseen)
+        return table
 
     def look(self) -> Look:
         """How to look for boundary points."""

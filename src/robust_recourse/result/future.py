@@ -132,14 +132,16 @@ class FutureValidity:
         for name in names:
             answers = self._mean_of_people(self.accepted[:, self.scenario == name])
             share = judged_together(answers.mean(axis=1), answers.shape[1], self.level)
-            lines.append((answers.shape[1], *share, float(answers.mean(axis=0).min())))
+            worst = float(answers.mean(axis=0).min()) if len(answers) else np.nan
+            lines.append((answers.shape[1], *share, worst))
         index = pd.Index([name or _ALL for name in names], name="scenario", dtype=object)
         return pd.DataFrame(lines, index, ["models", "future_validity", "low", "high", "worst_model"])
 
     @property
     def worst_scenario(self) -> str | None:
-        """Name of the scenario with the lowest share; None if the models were given without scenarios."""
-        return str(self.by_scenario["future_validity"].idxmin()) if self.scenario[0] else None
+        """Name of the scenario with the lowest share; None for models without scenarios, and without people."""
+        known = self.scenario[0] and self.n_people
+        return str(self.by_scenario["future_validity"].idxmin()) if known else None
 
     def summary(self) -> pd.DataFrame:
         """Return the shares as a table: all models, every scenario, and the people with a recourse if some have none.
@@ -195,7 +197,7 @@ class FutureValidity:
         if len(self._found) >= 10:
             reached = float(np.quantile(self._found, 0.1, method="lower"))
             remarks.append(f"Nine in ten {_FOUND} have a future validity of at least {reached:.3f}.")
-        if len(self.by_scenario) > 1:
+        if self.n_people and len(self.by_scenario) > 1:
             remarks.append(f"The worst scenario is {printable(str(self.worst_scenario))}.")
         if self.n_without:
             without = _counted(self.n_without, "person has", "people have")

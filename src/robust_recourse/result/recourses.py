@@ -71,7 +71,7 @@ class Recourses(Entries):
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{n} {status}" for status, n in pd.Series(self.status).value_counts().items())
-        return f"Recourses({len(self)} rows: {counts})"
+        return f"Recourses({len(self)} rows{f': {counts}' if counts else ''})"
 
     def _repr_html_(self) -> str:
         return shown(repr(self), self._notices(range(min(len(self), MOST_SHOWN))), len(self))
@@ -356,6 +356,8 @@ class Recourses(Entries):
         locale: str | None = None,
     ) -> list[notices.Notice]:
         chosen = range(len(self)) if entries is None else entries
+        if not chosen:
+            return []
         labels, odds = self.labels, self.worst_case_odds
         pair = notices.Pair(self.x0, self.x, self.column_costs, self._columns, names or {}, locale)
         rows, writers = pair.rows(chosen), pair.writers()

@@ -14,7 +14,7 @@ from robust_recourse.actions.moves import Moves
 from robust_recourse.actions.rules import Rule
 from robust_recourse.math.limits import Limits
 from robust_recourse.math.odds import Scales
-from robust_recourse.tables import Column, Schema, plain
+from robust_recourse.tables import Column, Schema, Seen, plain
 from robust_recourse.tables.foreign import native
 from robust_recourse.tables.plain import Kind, exactly
 
@@ -86,6 +86,7 @@ KINDS: tuple[Kind, ...] = (
     Kind("actions", exactly(ActionSet), lambda value: dict(vars(value)), _unpack_actions),
     Kind("scales", exactly(Scales), list, lambda parts: Scales(*parts)),
     _dataclass("column", Column),
+    _dataclass("seen", Seen),
     _dataclass("moves", Moves),
     _dataclass("limits", Limits),
     _dataclass("rule", Rule),

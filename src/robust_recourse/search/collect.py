@@ -28,7 +28,8 @@ def collect(method: Method, space: Space, found: list[list[Answer]]) -> Recourse
 
     status = np.empty(len(entries), dtype=object)
     status[:] = [entry.status for entry in entries]
-    x, boundary, order = column("x"), column("boundary"), space.table.order
+    x, boundary = (column(name).reshape(len(entries), len(space.moves.columns)) for name in ("x", "boundary"))
+    order = space.table.order
     exists = np.isfinite(column("cost"))
     costs = np.full(x.shape, np.nan)
     costs[exists] = space.column_costs(x[exists], person[exists])

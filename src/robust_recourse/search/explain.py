@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from robust_recourse.search.method import Method
 from robust_recourse.search.run import out_of_time, predictor
 from robust_recourse.search.several import several
 from robust_recourse.search.space import Space
+from robust_recourse.tables import Table
 
 __all__ = ["accepted_rows", "explain", "movable"]
 
@@ -25,9 +25,9 @@ _BATCH = 8192  # rows that the model is asked about together
 _NOTHING = "The action set lets no column of this row change."
 
 
-def explain(method: Method, X: Any, n_recourses: int, deadline: float | None) -> Recourses:
+def explain(method: Method, table: Table, n_recourses: int, deadline: float | None) -> Recourses:
     """Find recourses for every row of a table; the parameters are those of a method's `explain`."""
-    space = Space.of(method.schema_.read(X, "X"), method.moves_)
+    space = Space.of(table, method.moves_)
     answers = _without_search(method, space, deadline)
     refused = np.array([person for person, known in enumerate(answers) if known is None], dtype=np.int64)
     masks = movable(method.limits_, space)[refused]
@@ -77,7 +77,7 @@ def movable(limits: Limits, space: Space) -> BoolArray:
     for k in np.flatnonzero(limits.categories):
         codes = np.flatnonzero(limits.targets[k]).astype(float)  # type: ignore[arg-type]
         known, own = np.unique(points[:, k], return_inverse=True)
-        somewhere = np.array([limits.may_switch(int(k), code, codes).any() for code in known])
+        somewhere = np.array([limits.may_switch(int(k), code, codes).any() for code in known], dtype=bool)
         free[:, k] = somewhere[own.ravel()] & ~missing[:, k]
     return free
 

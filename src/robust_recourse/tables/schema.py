@@ -112,8 +112,8 @@ class Schema:
         """Name a column in a message."""
         return str(position) if self.names is None else repr(self.names[position])
 
-    def read(self, X: Any, name: str) -> Table:
-        """Read rows with these columns; a frame may have them in another order.
+    def read(self, X: Any, name: str, *, fewest: int = 1) -> Table:
+        """Read rows with these columns, `fewest` at least; a frame may have them in another order.
 
         Raises
         ------
@@ -121,21 +121,21 @@ class Schema:
             For other columns, for values that are not what the training rows had, and for infinite numbers.
         """
         if self.names is None:
-            return self._read_array(X, name)
+            return self._read_array(X, name, fewest)
         if is_frame(X):
-            return self._read_frame(_checked(to_pandas(X), name), native(X), name)
+            return self._read_frame(_checked(to_pandas(X), name, fewest), native(X), name)
         for label, dtype in zip(self.names, self.dtypes, strict=True):
             if not types.is_numeric_dtype(dtype):
                 raise TypeError(
                     f"{name} must be a frame, as the training rows were: their column {label!r} has the type {dtype}, "
                     "which an array does not hold."
                 )
-        frame = pd.DataFrame(check_matrix(X, name, width=len(self.columns)), columns=self.names)
+        frame = pd.DataFrame(check_matrix(X, name, width=len(self.columns), fewest=fewest), columns=self.names)
         return self._read_frame(frame, _to_array, name)
 
-    def _read_array(self, X: Any, name: str) -> Table:
+    def _read_array(self, X: Any, name: str, fewest: int) -> Table:
         frame = to_pandas(X)
-        values = check_matrix(frame, name, width=len(self.columns), largest=LARGEST)
+        values = check_matrix(frame, name, width=len(self.columns), largest=LARGEST, fewest=fewest)
         given = frame if isinstance(frame, pd.DataFrame) else None
         return Table(self.columns, values, np.zeros(values.shape, dtype=bool), None, given, native(X), None)
 
@@ -161,9 +161,9 @@ class Schema:
         return Table(self.columns, values, absent, asked, given, back, self._native)
 
 
-def _checked(frame: pd.DataFrame, name: str) -> pd.DataFrame:
+def _checked(frame: pd.DataFrame, name: str, fewest: int = 1) -> pd.DataFrame:
     check_columns(frame, name)
-    if frame.shape[0] == 0 or frame.shape[1] == 0:
+    if frame.shape[0] < fewest or frame.shape[1] == 0:
         raise ValueError(f"{name} is empty: its shape is {frame.shape}, at least one row and one column are needed.")
     return frame
 

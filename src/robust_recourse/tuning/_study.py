@@ -152,7 +152,7 @@ def _measure(
     store: Store | None,
     key: str,
 ) -> _Numbers:
-    found = clone(method).set_params(**parameters).fit(X).explain(people)
+    found = clone(method).set_params(**parameters).fit(X).explain(people, unseen="ignore")
     future = found.future_validity(models)
     answers = future.accepted.mean(axis=0)
     numbers = _Numbers(found.cost, future.by_person, answers, int(found.n_queries.sum()))

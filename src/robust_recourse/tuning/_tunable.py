@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol, Self
 
+from robust_recourse._typing import Unseen
 from robust_recourse.result import Recourses
 
 __all__ = ["Tunable"]
@@ -39,7 +40,12 @@ class Tunable(Protocol):
     def fit(self, X: Any) -> Self:
         """Learn from the training rows."""
 
-    def explain(self, X: Any, n_recourses: int = 1, time_limit: float | None = None) -> Recourses:
+    def read(self, X: Any, name: str) -> Any:
+        """Read rows to explain; `name` is what messages call them."""
+
+    def explain(
+        self, X: Any, n_recourses: int = 1, time_limit: float | None = None, *, unseen: Unseen = "warn"
+    ) -> Recourses:
         """Find recourses for every row."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:

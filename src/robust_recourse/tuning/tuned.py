@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from robust_recourse._typing import Unseen
 from robust_recourse._validation import check_integer, check_seed, check_share
 from robust_recourse.futures import FutureModels, Scenario, future_models
 from robust_recourse.futures.recipes import check_recipe
@@ -151,7 +152,9 @@ class TunedRecourse(BaseEstimator):  # type: ignore[misc]
             warnings.warn(tuning.summary, stacklevel=2)
         return self
 
-    def explain(self, X: Any, n_recourses: int = 1, time_limit: float | None = None) -> Recourses:
+    def explain(
+        self, X: Any, n_recourses: int = 1, time_limit: float | None = None, *, unseen: Unseen = "warn"
+    ) -> Recourses:
         """Find recourses for every row, as ``best_method_.explain`` does.
 
         Raises
@@ -167,7 +170,7 @@ class TunedRecourse(BaseEstimator):  # type: ignore[misc]
                 f"{', '.join(changed)} changed since fit, which has no effect on what was tuned. Call fit again; "
                 "best_method_ is still the method of the last fit."
             )
-        found: Recourses = self.best_method_.explain(X, n_recourses, time_limit)
+        found: Recourses = self.best_method_.explain(X, n_recourses, time_limit, unseen=unseen)
         return found
 
     def _check_parameters(self) -> None:
@@ -197,10 +200,12 @@ class TunedRecourse(BaseEstimator):  # type: ignore[misc]
         scenarios = check_scenarios(self.scenarios)
         method = clone(self.method).set_params(random_state=seed, n_jobs=None)
         given = method.get_params(deep=False)
-        radius = clone(method).fit(X).radius_
-        start = radius if method.sampling_radius is None else float(method.sampling_radius)
-        lengths = Lengths(start, radius, "epsilon_0" in given)
+        fitted = clone(method).fit(X)
+        start = fitted.radius_ if method.sampling_radius is None else float(method.sampling_radius)
+        lengths = Lengths(start, fitted.radius_, "epsilon_0" in given)
         refused = read_refused(method, X, people)
+        if people is not None:
+            fitted.read(people, "people")
         folder = None if self.folder is None else Path(self.folder)
         known = "" if folder is None else facts(method, X, y, refused, recipe, scenarios, self.n_models, seed)
 
