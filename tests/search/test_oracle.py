@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from robust_recourse.actions import ActionSet
 from robust_recourse.search import oracle as module
-from robust_recourse.search.oracle import Oracle, OutOfTime, check_time
+from robust_recourse.sampling.asking import OutOfTime
+from robust_recourse.search.oracle import Oracle, check_time
 from robust_recourse.search.space import Space
 
 TRAIN = pd.DataFrame({"whole": np.arange(12), "real": np.linspace(-1, 1, 12) ** 3 * np.pi, "kind": list("abc") * 4})

@@ -143,11 +143,6 @@ class Moves:
         low, high = map(self.to_points, self.range())
         return Limits(low, high, self.rises, self.falls, self.weights, self.targets, self.never)
 
-    def outside(self, values: FloatArray, missing: BoolArray) -> BoolArray:
-        """Which cells are out of the bounds that were asked for, although they may change; of shape (m, p)."""
-        beyond = (values < self.lower) | (values > self.upper)
-        return np.asarray(beyond & (self.rises | self.falls) & self.numbers & ~missing)
-
     def settle(self, values: FloatArray, own: FloatArray, rounding: Rounding = "nearest") -> FloatArray:
         """Return what can be told to a person: within bounds, on the grid of the column, in its type.
 
@@ -170,6 +165,10 @@ class Moves:
             bottom = np.minimum(low[k], start) if self.falls[k] else start
             top = np.maximum(high[k], start) if self.rises[k] else start
             value = np.clip(value, bottom, top)
+            if not (self.lower[k] <= start.min() and start.max() <= self.upper[k]):
+                # Who is out of the bounds may stay there, but goes nowhere else out of them.
+                value = _entering(value, start, self.lower[k], self.upper[k], rounding)
+                bottom, top = np.maximum(bottom, self.lower[k]), np.minimum(top, self.upper[k])
             short = _short(self.dtypes[k]) if self.dtypes else None
             if column.grid > 0.0:
                 around = _multiples(value, column.grid, short)
@@ -233,10 +232,13 @@ class Moves:
             return lambda value: value.astype(short).astype(float)
         return lambda value: value
 
+    @property
+    def rule_names(self) -> list[Any]:
+        """What rules call the columns: those of an array are x0, x1, ..."""
+        return [column.name if self.dtypes else f"x{column.name}" for column in self.columns]
+
     def _cells(self, values: FloatArray, missing: BoolArray) -> Mapping[Any, FloatArray]:
-        # The columns of an array are called x0, x1, ... in rules.
-        names = [column.name if self.dtypes else f"x{column.name}" for column in self.columns]
-        return {name: np.where(missing[:, k], np.nan, values[:, k]) for k, name in enumerate(names)}
+        return {name: np.where(missing[:, k], np.nan, values[:, k]) for k, name in enumerate(self.rule_names)}
 
 
 def limits_of(rules: Sequence[ColumnRule]) -> Limits:
@@ -344,6 +346,16 @@ def _nearby(value: FloatArray, short: Any) -> FloatArray:
         return np.stack([np.nextafter(middle, ends[0]), middle, np.nextafter(middle, ends[1])]).astype(float)
 
 
+def _entering(value: FloatArray, start: FloatArray, low: float, high: float, rounding: Rounding) -> FloatArray:
+    """Move values between an instance out of the bounds and the nearer bound to one of the two."""
+    bound = np.clip(start, low, high)
+    between = np.clip(value, low, high) != value
+    enters = np.abs(value - bound) < np.abs(value - start) if rounding == "nearest" else rounding == "outward"
+    # What goes further away from the bounds than the instance is stays.
+    enters = enters & ((value - start) * (bound - start) > 0.0)
+    return np.where(between, np.where(enters, bound, start), value)
+
+
 def _choose(
     value: FloatArray,
     start: FloatArray,
@@ -353,7 +365,7 @@ def _choose(
     rounding: Rounding,
     step: float = 0.0,
 ) -> FloatArray:
-    """Choose one of the numbers around a value, between `bottom` and `top`, or `start`, which both always hold."""
+    """Choose one of the numbers around a value, between `bottom` and `top`, or `start`."""
     close = _CLOSE * np.maximum(np.abs(start), step)
     possible = np.concatenate([np.where((bottom <= around) & (around <= top), around, np.nan), start[None]])
     # What differs from one of them by rounding only is that.

@@ -16,7 +16,7 @@ __all__ = ["NO_RECOURSE", "describe", "describe_all", "how", "phrases"]
 NO_RECOURSE: Mapping[str, str] = {
     "no favourable candidate reachable": "none of the changes that are allowed leads to a row like those it accepts",
     "nothing may change": "none of the details that were used may change",
-    "outside the bounds": "a detail lies outside the limits that were set for changes",
+    "impossible": "no change keeps all rules that were set for changes",
     "inconsistent model": "the model gave different answers to the same question",
     "refused by the model": "the model refuses the best change that the search came to",
     "no accepted point found": "the search came to no change that the model accepts",

@@ -6,7 +6,11 @@ from typing import Protocol
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray, Rounding
 
-__all__ = ["Ahead", "Ask"]
+__all__ = ["Ahead", "Ask", "OutOfTime"]
+
+
+class OutOfTime(Exception):  # noqa: N818
+    """The time limit has passed: nothing more is asked."""
 
 
 class Ahead(Protocol):

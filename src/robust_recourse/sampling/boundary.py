@@ -22,7 +22,7 @@ import numpy as np
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse.math.limits import Room
-from robust_recourse.sampling.asking import Ask
+from robust_recourse.sampling.asking import Ask, OutOfTime
 from robust_recourse.sampling.bisection import Lines, bisect
 from robust_recourse.sampling.few import cheapest_few
 from robust_recourse.sampling.options import Ladder, ladder_of
@@ -105,14 +105,22 @@ def find_boundary(
     for part in np.array_split(held, -(-len(held) * room.x0.shape[1] // _PAIRS) or 1):
         if len(part):
             some, question = room.take(part), ask.take(part)
-            x = _with_new_categories(question, some, found.x[part], look)
-            near = _within_range(some, candidates, look)
-            if look.thorough:
-                x = _thoroughly(question, near, candidates, ladder, x)
-            elif look.polished:
-                x = polish(question, near, x)
-            found.x[part] = _narrowed(question, some, x, look.resolution)
+            try:
+                found.x[part] = _improved(question, some, candidates, ladder, found.x[part], look)
+            except OutOfTime:  # what is found is good enough
+                break
     return found
+
+
+def _improved(ask: Ask, room: Room, candidates: FloatArray, ladder: Ladder, x: FloatArray, look: Look) -> FloatArray:
+    """Make accepted points cheaper, until they are next to refused ones."""
+    x = _with_new_categories(ask, room, x, look)
+    near = _within_range(room, candidates, look)
+    if look.thorough:
+        x = _thoroughly(ask, near, candidates, ladder, x)
+    elif look.polished:
+        x = polish(ask, near, x)
+    return _narrowed(ask, room, x, look.resolution)
 
 
 def _thoroughly(ask: Ask, room: Room, candidates: FloatArray, ladder: Ladder, x: FloatArray) -> FloatArray:

@@ -7,6 +7,7 @@ import time
 import numpy as np
 
 from robust_recourse._typing import BoolArray
+from robust_recourse.actions.contradictions import contradiction
 from robust_recourse.math.limits import Limits
 from robust_recourse.models.predictor import Predictor
 from robust_recourse.result import Recourses
@@ -23,6 +24,9 @@ __all__ = ["accepted_rows", "explain", "movable"]
 
 _BATCH = 8192  # rows that the model is asked about together
 _NOTHING = "The action set lets no column of this row change."
+_CONTRADICTED = (
+    "No row within the bounds keeps the rules {}. Widen the bounds, let more columns change, or drop a rule."
+)
 
 
 def explain(method: Method, table: Table, n_recourses: int, deadline: float | None) -> Recourses:
@@ -38,18 +42,19 @@ def explain(method: Method, table: Table, n_recourses: int, deadline: float | No
 def _without_search(method: Method, space: Space, deadline: float | None) -> list[Answer | None]:
     """Answer people who need no search, or cannot be searched for; None for the others."""
     accepted, asked = accepted_rows(predictor(method), space, deadline)
-    outside = method.moves_.outside(space.table.values, space.table.missing)
-    stuck: BoolArray = np.asarray(~movable(method.limits_, space).any(axis=1))
+    free = movable(method.limits_, space)
+    values, missing = space.table.values, space.table.missing
+    broken = ~space.keeps_rules(values, np.arange(len(space)))
     answers: list[Answer | None] = []
     for person, x0 in enumerate(space.points):
         if not asked[person]:
             answers.append(out_of_time(x0, 0))
         elif accepted[person]:
             answers.append(Answer.unchanged(x0))
-        elif outside[person].any():
-            answers.append(Answer.missing(x0, Status.OUTSIDE_BOUNDS, _outside(method, space, person, outside[person])))
-        elif stuck[person]:
+        elif not free[person].any():
             answers.append(Answer.missing(x0, Status.NOTHING_MAY_CHANGE, _NOTHING))
+        elif broken[person] and (rules := contradiction(space.moves, values[person], missing[person], free[person])):
+            answers.append(Answer.missing(x0, Status.IMPOSSIBLE, _CONTRADICTED.format(rules)))
         else:
             answers.append(None)
     return answers
@@ -74,17 +79,12 @@ def movable(limits: Limits, space: Space) -> BoolArray:
     points, missing = space.points, space.table.missing
     lower, upper = limits.box(points)
     free: BoolArray = (lower < upper) & ~missing & space.moves.numbers
+    if space.exact:
+        # Nothing is rounded into the bounds of an array: who is out of them keeps the value.
+        free &= (points >= limits.lower) & (points <= limits.upper)
     for k in np.flatnonzero(limits.categories):
         codes = np.flatnonzero(limits.targets[k]).astype(float)  # type: ignore[arg-type]
         known, own = np.unique(points[:, k], return_inverse=True)
         somewhere = np.array([limits.may_switch(int(k), code, codes).any() for code in known], dtype=bool)
         free[:, k] = somewhere[own.ravel()] & ~missing[:, k]
     return free
-
-
-def _outside(method: Method, space: Space, person: int, outside: BoolArray) -> str:
-    k = int(np.flatnonzero(outside)[0])
-    return (
-        f"The row's own value {space.table.values[person, k]:g} of column {method.schema_.label(k)} is outside its "
-        f"bounds ({method.moves_.lower[k]:g}, {method.moves_.upper[k]:g}). Widen them, or make the column immutable."
-    )

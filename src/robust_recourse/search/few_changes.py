@@ -11,10 +11,10 @@ import numpy as np
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse.result.answer import Answer
 from robust_recourse.result.status import Status
+from robust_recourse.sampling.asking import OutOfTime
 from robust_recourse.sampling.few import cheapest_few, cheapest_of_each
 from robust_recourse.sampling.options import Ladder, ladder_of, options_of
 from robust_recourse.search.method import Method
-from robust_recourse.search.oracle import OutOfTime
 from robust_recourse.search.run import make_task, out_of_time, run
 from robust_recourse.search.space import Space
 from robust_recourse.search.task import Task

@@ -11,16 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray, Rounding, Rows
+from robust_recourse.sampling.asking import OutOfTime
 from robust_recourse.search.space import Space
 
-__all__ = ["Criterion", "Oracle", "OutOfTime", "check_time"]
+__all__ = ["Criterion", "Oracle", "check_time"]
 
 # Large enough to hide the overhead of a call, small enough for a network's activations to stay in the cache.
 _BATCH = 8192
-
-
-class OutOfTime(Exception):  # noqa: N818
-    """The time limit has passed; caught where the people who are left get their status."""
 
 
 def check_time(deadline: float | None) -> None:
@@ -152,6 +149,7 @@ class _Asked:
         accepted, keys = np.zeros(len(points), dtype=bool), []
         for first in range(0, len(points), _BATCH):
             block = slice(first, first + _BATCH)
+            check_time(self._deadline)
             values, owners = self.space.legal(points[block], people[block]), people[block]
             if self.space.exact:
                 accepted[block] = self._decide(self._criterion, values, owners)
@@ -170,6 +168,7 @@ class _Asked:
         self._add(people)
 
     def verify(self, points: FloatArray, people: IntArray) -> BoolArray:
+        # Also after the deadline: what was found by then is not lost.
         self._add(people)
         return self._decide(self._present, self.space.legal(points, people), people)
 
@@ -190,7 +189,6 @@ class _Asked:
         self.n_queries += np.bincount(people, minlength=len(self.n_queries))
 
     def _decide(self, criterion: Criterion, values: FloatArray, people: IntArray) -> BoolArray:
-        check_time(self._deadline)
         space = self.space
         if not len(values):
             return np.zeros(0, dtype=bool)

@@ -14,17 +14,24 @@ from robust_recourse.math.limits import Room
 from robust_recourse.models.predictor import Predictor
 from robust_recourse.result.answer import Answer
 from robust_recourse.result.status import Status
+from robust_recourse.sampling.asking import OutOfTime
 from robust_recourse.sampling.boundary import find_boundary
 from robust_recourse.search.method import Method
-from robust_recourse.search.oracle import Oracle, OutOfTime, check_time
+from robust_recourse.search.oracle import Oracle, check_time
 from robust_recourse.search.space import Space
 from robust_recourse.search.switching import solve_switched, switch, with_price
 from robust_recourse.search.task import Task
+from robust_recourse.search.verify import Outcome, verify_points
 
 __all__ = ["make_task", "no_candidate", "out_of_time", "predictor", "run"]
 
 _PEOPLE = 512  # of a task
-_LIMITED = 64  # of a task if there is a time limit: what a task has not finished is lost
+_LIMITED = 64  # of a task if there is a time limit: a task that is not begun is lost
+_TASKS = 8  # at least, if there is one
+_HURRIED = (
+    "The time limit passed while this row was searched for: it is the cheapest accepted point so far, and was neither "
+    "improved any further nor given a margin. Explain it again, with a longer time_limit or none."
+)
 _OUT_OF_TIME = (
     "The time limit passed before this row was explained. Explain it again, with a longer time_limit or none."
 )
@@ -58,7 +65,7 @@ def run(
     if not len(people):
         return []
     jobs = effective_n_jobs(method.n_jobs)
-    most = _PEOPLE if deadline is None else _LIMITED
+    most = _PEOPLE if deadline is None else min(_LIMITED, -(-len(people) // _TASKS))
     size = int(np.clip(method.people_at_once(masks.shape[1]), 1, min(most, -(-len(people) // jobs))))
     parts = [np.arange(first, min(first + size, len(people))) for first in range(0, len(people), size)]
     pieces = (
@@ -110,16 +117,27 @@ def _explain_from_boundary(method: Method, task: Task) -> list[Answer]:
     reached = task.take(found.found)
     answers: list[Answer] = []
     if len(reached):
-        switched = switch(reached, found.x[found.found])
-        price = reached.limits.cost(switched.x0, reached.x0)
-        solved = zip(solve_switched(method, switched), reached.x0, price, strict=True)
-        answers = [with_price(answer, x0, float(add)) for answer, x0, add in solved]
-        answers = _with_own_categories(method, reached, switched, answers)
+        try:
+            answers = _solve(method, reached, found.x[found.found])
+        except OutOfTime:
+            if method.promises:
+                raise
+            outcomes = [Outcome(Status.HURRIED, _HURRIED)] * len(reached)
+            answers = verify_points(reached, found.x[found.found], np.ones(len(reached), dtype=bool), outcomes)
     solved_people = iter(answers)
     return [
         next(solved_people) if held else task.missing(i, Status.NO_CANDIDATE, no_candidate(method))
         for i, held in enumerate(found.found)
     ]
+
+
+def _solve(method: Method, task: Task, boundary: FloatArray) -> list[Answer]:
+    """Switch categories to those of boundary points, and let the method move the numbers."""
+    switched = switch(task, boundary)
+    price = task.limits.cost(switched.x0, task.x0)
+    solved = zip(solve_switched(method, switched), task.x0, price, strict=True)
+    answers = [with_price(answer, x0, float(add)) for answer, x0, add in solved]
+    return _with_own_categories(method, task, switched, answers)
 
 
 def _with_own_categories(method: Method, task: Task, switched: Task, answers: list[Answer]) -> list[Answer]:
