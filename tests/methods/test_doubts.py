@@ -176,8 +176,8 @@ def test_ordinary_columns_are_no_labels():
     rules = [
         (one, lambda rows: rows["income"] > 3000.5),  # a threshold of a number
         (one, lambda rows: (rows["rich"] == 1) & (rows["months"] < 55)),  # with exceptions
-        (one.assign(rich=one["rich"].where(one.index != 5)), lambda rows: rows["income"] > 3000),  # with a gap
-        (one.head(9), lambda rows: rows["rich"] == 1),  # of few rows
+        (one.assign(rich=one["rich"].where(one.index != one["rich"].idxmin())), lambda rows: rows["income"] > 3000),
+        (one[one["rich"].cumsum() <= 4], lambda rows: rows["rich"] == 1),  # of few accepted rows
         (one, lambda rows: np.ones(len(rows))),  # all are accepted
     ]
     for train, rule in rules:

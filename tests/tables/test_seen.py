@@ -86,6 +86,11 @@ def test_what_is_a_little_outside_is_not(column, value):
     assert unseen(TRAIN, row(**{column: value})) == ""
 
 
+def test_an_empty_cell_is_no_number():
+    train = pd.DataFrame({"two": [2.0, 5.0] * 10, "far": 100.0 + np.arange(20) / 7})
+    assert unseen(train, train.head(2).assign(two=[np.nan, 2.0], far=[102.0, np.nan])) == ""
+
+
 def test_training_rows_have_nothing_that_they_have_not():
     assert unseen(TRAIN, TRAIN) == ""
     assert unseen(TRAIN, TRAIN.iloc[:0]) == ""

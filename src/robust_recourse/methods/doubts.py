@@ -11,9 +11,10 @@ from robust_recourse._typing import BoolArray, Unseen
 from robust_recourse._validation import check_choice
 from robust_recourse.result import Recourses, Status
 from robust_recourse.tables import Schema, Seen, Table
-from robust_recourse.tables.seen import FEWEST
 
 __all__ = ["check_unseen", "doubt_favourable", "doubt_features"]
+
+_FEWEST = 5  # accepted rows, and refused ones: a column of fewer may follow them by chance
 
 
 def check_unseen(seen: Seen, table: Table, name: str, unseen: Unseen) -> None:
@@ -68,7 +69,7 @@ def doubt_features(model: Any, schema: Schema, table: Table, accepted: BoolArray
 
 def _deciding(table: Table, accepted: BoolArray) -> list[int]:
     """Return the columns that have one value in all accepted rows, and another one in all others."""
-    if len(table) < FEWEST or accepted.all() or not accepted.any():
+    if min(np.count_nonzero(accepted), np.count_nonzero(~accepted)) < _FEWEST:
         return []
     one, other = (table.values[rows] for rows in (accepted, ~accepted))
     constant = (one == one[0]).all(axis=0) & (other == other[0]).all(axis=0) & ~table.missing.any(axis=0)

@@ -14,11 +14,9 @@ from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse.tables.columns import holds_numbers
 from robust_recourse.tables.table import Table
 
-__all__ = ["FEWEST", "Seen"]
+__all__ = ["Seen"]
 
-FEWEST = 10
-"""Rows that say something about the values that a column does not have."""
-
+_FEWEST = 10  # values of a column that say something about those that it lacks
 _WIDTHS = 3.0  # of the range of a number: what is farther away than that is far outside
 _ROUNDING = 1e-6  # of numbers, relative: it makes no other value
 _COLUMNS, _MOST = 10, 3  # columns that a message names, and values of a column and rows of a value
@@ -72,11 +70,11 @@ class Seen:
             cells = None if table.asked is None else table.asked.iloc[known, k]
             if column.categorical:
                 there = np.isin(np.arange(len(column.values)), values)
-                if np.count_nonzero(there) <= max(FEWEST, 0.5 * len(known)):
+                if np.count_nonzero(there) <= max(_FEWEST, 0.5 * len(known)):
                     codes[k] = there
             elif cells is None or column.kind == "number" or holds_numbers(cells):
                 whole[k] = cells is not None and types.is_integer_dtype(cells.dtype)
-                if len(known) >= FEWEST:
+                if len(known) >= _FEWEST:
                     low[k], high[k] = values.min(), values.max()
                     whole[k] |= not _broken(values).any()
                     few[k] = not _between(values, low[k], high[k]).any() and (low[k] < high[k] or low[k] in (0.0, 1.0))
