@@ -41,10 +41,10 @@ class Asked:
         accepted = self.model(points.copy(), people) if len(points) else []
         return Ahead(np.asarray(accepted, dtype=bool), people, self)
 
-    def rows(self, points, people, rounding="nearest"):
+    def rows(self, points, people, rounding="nearest"):  # noqa: ARG002
         return points.copy()
 
-    def keeps_rules(self, points, people):
+    def keeps_rules(self, points, people):  # noqa: ARG002
         return np.ones(len(points), dtype=bool)
 
     def take(self, people):

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robust_recourse.actions import ActionSet
-from robust_recourse.search import oracle as module
 from robust_recourse.sampling.asking import OutOfTime
+from robust_recourse.search import oracle as module
 from robust_recourse.search.oracle import Oracle, check_time
 from robust_recourse.search.space import Space
 

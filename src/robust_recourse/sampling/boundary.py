@@ -82,7 +82,8 @@ def find_boundary(
     Returns
     -------
     Boundary
-        Points that the model accepts, within the resolution, and a millionth of the way, of a refused point.
+        Points that the model accepts, within the resolution, and a millionth of the way, of a refused point; where
+        rows are on a grid, the points of rows.
     """
     found = Boundary(np.full_like(room.x0, np.nan), np.zeros(len(room), dtype=bool))
     missing, first, last = np.arange(len(room)), 0, look.n_neighbors
@@ -109,6 +110,7 @@ def find_boundary(
                 found.x[part] = _improved(question, some, candidates, ladder, found.x[part], look)
             except OutOfTime:  # what is found is good enough
                 break
+    found.x[held] = ask.rows(found.x[held], held)
     return found
 
 

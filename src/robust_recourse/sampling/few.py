@@ -24,6 +24,7 @@ _ROUNDS = 3  # after something cheaper was found
 _VALUES = 3  # of a number on either side, in sets that must beat what is known
 _FINER = {1: (17,), 2: (2, 5, 17), 3: (2, 5)}  # where nothing is known yet, one after the other, by number of changes
 _SHARE = 1.0 / 3.0  # of a known cost that one column of two gets; the other gets the rest
+_ROUNDED = 1.0 + 2.0**-40  # a cost may differ so much from what was to be spent
 _LESS = 2.0**-7  # of a known cost that must be saved
 _FOLLOWED = 3  # points of a person that are polished
 _POINTS, _ALL = 4096, 2**17  # of a person, of every kind: to beat what is known, and to find anything at all
@@ -90,7 +91,7 @@ def _tried(ask: Ask, room: Room, limit: FloatArray, sets: _Sets) -> FloatArray:
             points, owner = build(people)
             points = ask.rows(points, owner, "inward")
             cost = room.cost(points, owner)
-            asked = np.flatnonzero((cost > 0.0) & (cost < limit[owner]))
+            asked = np.flatnonzero((cost > 0.0) & (cost <= limit[owner] * _ROUNDED))
             asked = asked[ask(points[asked], owner[asked])]
             held.append(points[asked])
             owners.append(owner[asked])
@@ -158,7 +159,7 @@ class _Sets:
             one, other = np.nonzero(chosen[:, -1:] < others)
             other = others[other]
             fits = (column[chosen[one]] != column[other][:, None]).all(axis=1)
-            fits &= cost[chosen[one]].sum(axis=1) + cost[other] < self._limit[i]
+            fits &= cost[chosen[one]].sum(axis=1) + cost[other] <= self._limit[i] * _ROUNDED
             chosen = np.column_stack([chosen[one[fits]], other[fits]])
             if len(chosen) > self.most:
                 chosen = chosen[np.linspace(0, len(chosen) - 1, self.most).astype(np.int64)]

@@ -14,6 +14,7 @@ from robust_recourse.sampling.asking import Ask
 __all__ = ["Ladder", "Options", "ladder_of", "options_of"]
 
 _RUNGS = 17  # quantiles of a column
+_ROUNDED = 1.0 + 2.0**-40  # a cost may differ so much from what was to be spent
 
 Ladder = Sequence[FloatArray]
 """Values of every column that occur in the training rows, in units of cost; those of categories are not used."""
@@ -51,7 +52,7 @@ def ladder_of(points: FloatArray) -> Ladder:
 
 
 def options_of(ask: Ask, room: Room, ladder: Ladder, most: FloatArray, n: int) -> Options:
-    """Return changes of single columns that cost less than `most`, as rows can hold them.
+    """Return changes of single columns that cost at most `most`, as rows can hold them.
 
     Parameters
     ----------
@@ -90,7 +91,7 @@ def options_of(ask: Ask, room: Room, ladder: Ladder, most: FloatArray, n: int) -
     points = ask.rows(found.points(room), found.owner, "inward")
     value = points[np.arange(len(points)), found.column]
     found = found._replace(value=value, cost=room.cost(points, found.owner))
-    found = found.take(np.flatnonzero((found.cost > 0.0) & (found.cost < most[found.owner])))
+    found = found.take(np.flatnonzero((found.cost > 0.0) & (found.cost <= most[found.owner] * _ROUNDED)))
     order = np.lexsort((found.value, found.column, found.owner))
     found = found.take(order)
     same = np.zeros(len(order), dtype=bool)
