@@ -29,7 +29,7 @@ _LESS = 2.0**-7  # of a known cost that must be saved
 _FOLLOWED = 3  # points of a person that are polished
 _POINTS, _ALL = 4096, 2**17  # of a person, of every kind: to beat what is known, and to find anything at all
 _OPTIONS = {2: 640, 3: 96}  # single changes of a person that are combined
-_NUMBERS = 2**22  # in the points that are asked about together
+_NUMBERS = 2**21  # in the points that are asked about together
 
 
 def cheapest_few(ask: Ask, room: Room, ladder: Ladder, x: FloatArray, most: int = 2) -> FloatArray:
@@ -124,7 +124,7 @@ class _Sets:
     def __init__(self, ask: Ask, room: Room, ladder: Ladder, limit: FloatArray, n: int, size: int) -> None:
         self._room, self._limit, self._size = room, limit, size
         self._known = bool(np.isfinite(limit).all())
-        self.most = _POINTS if self._known else _ALL
+        self.most = min(_POINTS if self._known else _ALL, max(1, _NUMBERS // room.x0.shape[1]))
         self._options = options_of(ask, room, ladder, limit, n)
         self._begin = np.searchsorted(self._options.owner, np.arange(len(room) + 1))
 
