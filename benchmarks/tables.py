@@ -4,6 +4,7 @@
     python benchmarks/tables.py --table credit --model boosted --people 30
     python benchmarks/tables.py --table report --json out  # the tables that nothing was tuned on
     python benchmarks/tables.py --quick --part brute       # 20 people, one part: validity, monotone, brute or linear
+    python benchmarks/tables.py --export folder            # only what `dice.py` needs to compare itself with
 
 Every number is of the default settings of RobustBayesianRecourse, on people whom the model refuses. Data: see
 `real_tables.py`; without them it says so and measures what there is.
@@ -18,6 +19,7 @@ import time
 import warnings
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pandas as pd
 from brute import Grid, Person, linear_optimum
@@ -33,6 +35,7 @@ from robust_recourse import ROAR, ActionSet, NearestAccepted, RobustBayesianReco
 LIMITS = (1, 2, 3, 4)
 FUTURES = 20
 TIGHTENINGS = 3
+ALONE = 12  # people who are explained alone, for the time that takes
 PARTS = ("validity", "monotone", "brute", "linear")
 
 
@@ -366,12 +369,36 @@ def linear(bench):
     yield "lp_missed", "  refused although there is one", "= 0", missed, missed == 0
 
 
+def export(bench, file):
+    """Write the problem, without anything of this library, and what it found in what time."""
+    method = RobustBayesianRecourse(bench.model, bench.actions, random_state=0).fit(bench.case.X)
+    method.explain(bench.people.head(2))  # builds the tables of the profiles
+    start = time.perf_counter()
+    found = method.explain(bench.people)
+    batch = (time.perf_counter() - start) / len(bench.people)
+    alone = []
+    for i in range(min(len(bench.people), ALONE)):
+        start = time.perf_counter()
+        method.explain(bench.people.iloc[[i]])
+        alone.append(time.perf_counter() - start)
+    names = ("immutable", "increase", "decrease", "bounds", "categories", "weights", "rules")
+    problem = {
+        "X": bench.case.X,
+        "y": bench.case.y,
+        "model": bench.model,
+        "people": bench.people,
+        "columns": [vars(column) for column in bench.grid.columns],
+        "actions": {name: getattr(bench.actions, name) for name in names},
+        "ours": {"x": found.x, "valid": found.valid, "cost": found.cost, "batch": batch, "alone": np.median(alone)},
+    }
+    joblib.dump(problem, file)
+
+
 RUN = {"validity": validity, "monotone": monotone, "brute": brute, "linear": linear}
 
 
-def measure(name, model, options):
+def measure(bench, model, options):
     """Return the entries of a table and a model."""
-    bench = Bench(case(name), model, options)
     entries = []
     for part in options.part:
         if part == "linear" and model != "logistic":
@@ -436,6 +463,7 @@ def main(arguments):
     parser.add_argument("--values", type=int, default=40, help="values of a column that brute force tries, at most")
     parser.add_argument("--quick", action="store_true", help="20 people, 15 values, 10 future models, 1 tightening")
     parser.add_argument("--json", type=Path, help="file to write the numbers to")
+    parser.add_argument("--export", type=Path, help="folder for dice.py; nothing is measured")
     options = parser.parse_args(arguments)
     options.futures, options.tightenings = FUTURES, TIGHTENINGS
     if options.quick:
@@ -444,10 +472,15 @@ def main(arguments):
     for name in names_of(options.table):
         for model in options.model:
             try:
-                entries = measure(name, model, options)
+                bench = Bench(case(name), model, options)
             except AbsentError as absent:
                 console.print(f"{name}: skipped, {absent}", style="yellow")
                 break
+            if options.export:
+                options.export.mkdir(parents=True, exist_ok=True)
+                export(bench, options.export / f"{name}-{model}.joblib")
+                continue
+            entries = measure(bench, model, options)
             results[f"{name}, {model}"] = entries
             table = Table("measure", "asked", "measured", "", title=f"{name}, {model}")
             for _, label, asked, value, ok in entries:
@@ -457,7 +490,8 @@ def main(arguments):
             if options.json:
                 numbers = {at: {key: value for key, _, _, value, _ in some} for at, some in results.items()}
                 options.json.write_text(json.dumps(numbers, indent=1, default=str))
-    print(summary(results))
+    if results:
+        print(summary(results))
     return int(missed > 0)
 
 
