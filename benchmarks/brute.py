@@ -8,9 +8,10 @@ from decimal import Decimal
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import linprog
+from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 MOST_PAIRS = 250_000  # of a person: wide tables get fewer values a column
+TINY = 1e-9  # of a step
 CHUNK = 20_000  # rows that the model is asked about together
 
 
@@ -231,6 +232,11 @@ class Person:
                     return part[yes[0]]
         return None
 
+    def scores(self):
+        """Return the decision function of the person, and what every single change adds to it."""
+        own = self._estimator.decision_function(self._own[None])[0]
+        return own, self._estimator.decision_function(self._single) - own
+
     def told(self, changes):
         """Return the row with these changes, as a frame."""
         row = self.row.astype(object).copy()
@@ -250,3 +256,107 @@ def linear_optimum(x0, weights, intercept, lower, upper):
         bounds=[(0, room) for room in rooms],
     )
     return float(ends.fun) if ends.status == 0 else np.inf
+
+
+class Program:
+    """A mixed-integer linear program of a person, for models whose score is a sum over the columns.
+
+    Every column of numbers may go up or down to a multiple of its step, and every category is a switch.
+    """
+
+    def __init__(self, person):
+        self.grid, self.row = person.grid, person.row
+        self.score, added = person.scores()
+        self.cost, self.gain, self.whole, self.most = [], [], [], []
+        self.starts, self.linked, self.groups = [], [], []  # who changes a column, what needs it, what excludes what
+        self.shift = {name: [] for _, names in self.grid.rules for name in names}
+        for k in np.unique(person.column):
+            own, some = self.row[self.grid.names[k]], np.flatnonzero(person.column == k)
+            if self.grid.columns[k].kind == "number":
+                i = max(some, key=lambda i: abs(person.value[i] - own))
+                self._number(k, float(own), added[i] / (person.value[i] - own))
+            else:
+                places = [self._variable(person.costs[i], added[i], True, 1) for i in some]
+                self.starts += places
+                self.groups.append(places)
+
+    def _variable(self, cost, gain, whole, most):
+        for column, value in ((self.cost, cost), (self.gain, gain), (self.whole, whole), (self.most, most)):
+            column.append(value)
+        return len(self.cost) - 1
+
+    def _number(self, k, own, slope):
+        column, price = self.grid.columns[k], self.grid.weights[k] / self.grid.columns[k].unit
+        group, size = [], column.step or 1.0
+        for sign, barred in ((1.0, self.grid.actions.decrease), (-1.0, self.grid.actions.increase)):
+            if column.name in barred:
+                continue
+            # In steps, away from the person: the nearest and the farthest value on that side.
+            low, high = sorted(sign * bound / size for bound in self.grid.range(column))
+            near = max(sign * own / size, low)
+            if column.step:
+                near = max(np.floor(sign * own / size + TINY) + 1.0, np.ceil(low - TINY))
+                high = np.floor(high + TINY)
+            if near > high:
+                continue
+            first, most = near - sign * own / size, high - near
+            start = self._variable(price * size * first, slope * sign * size * first, True, 1)
+            more = self._variable(price * size, slope * sign * size, bool(column.step), most)
+            self.starts.append(start)
+            self.linked.append((more, start, most))
+            group.append(start)
+            if column.name in self.shift:
+                self.shift[column.name] += [(start, sign * size * first), (more, sign * size)]
+        self.groups.append(group)
+
+    def cheapest(self, max_changes=None, margin=1e-9):
+        """Return the least cost that is accepted; infinite if there is none."""
+        n = len(self.cost)
+        rows, lower, upper = [np.array(self.gain)], [margin - self.score], [np.inf]
+
+        def add(terms, low, high):
+            line = np.zeros(n)
+            for place, factor in terms:
+                line[place] += factor
+            rows.append(line)
+            lower.append(low)
+            upper.append(high)
+
+        for more, start, most in self.linked:
+            add([(more, 1.0), (start, -most)], -np.inf, 0.0)
+        for group in self.groups:
+            add([(place, 1.0) for place in group], -np.inf, 1.0)
+        if max_changes is not None:
+            add([(place, 1.0) for place in self.starts], -np.inf, max_changes)
+        for code, names in self.grid.rules:
+            if any(pd.isna(self.row[name]) for name in names):
+                continue
+            left, right = split(code.co_filename)
+            own = {name: float(self.row[name]) for name in names}
+            room = difference(right, left, own)
+            terms = []
+            for name in names:
+                slope = difference(right, left, {**own, name: own[name] + 1.0}) - room
+                terms += [(place, slope * size) for place, size in self.shift[name]]
+            add(terms, -room, np.inf)
+        ends = milp(
+            self.cost,
+            integrality=np.array(self.whole, dtype=int),
+            bounds=Bounds(0.0, np.array(self.most, dtype=float)),
+            constraints=LinearConstraint(np.array(rows), lower, upper),
+            options={"mip_rel_gap": 1e-6},
+        )
+        return float(ends.fun) if ends.status == 0 else np.inf
+
+
+def split(rule):
+    """Return both sides of a rule, the smaller one first."""
+    smaller, _, larger = rule.partition("<=")
+    if larger:
+        return smaller, larger
+    larger, _, smaller = rule.partition(">=")
+    return smaller, larger
+
+
+def difference(one, other, numbers):
+    return eval(one.strip(), {}, numbers) - eval(other.strip(), {}, numbers)

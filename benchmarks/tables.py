@@ -22,7 +22,7 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pandas as pd
-from brute import Grid, Person, linear_optimum
+from brute import Grid, Person, Program, linear_optimum
 from real_tables import MODELS, REPORT, TABLES, TUNING, AbsentError, case, fitted
 from rich.console import Console
 from rich.table import Table
@@ -91,13 +91,13 @@ class Bench:
         return frame[there].astype(self.case.X.dtypes), np.flatnonzero(there)
 
     def boundary_cost(self, found):
-        """Return what accepted boundary rows cost; infinite for people who have none."""
+        """Return the cost of the cheapest accepted row that is told, of boundary and recourse; infinite without."""
         rows, who = self.rows(found.boundary)
         cost = np.full(len(self.people), np.inf)
         if len(who):
             yes = self.model.predict(rows) == 1
             cost[who[yes]] = self.grid.cost(self.people.iloc[who[yes]], rows[yes])
-        return cost
+        return np.minimum(cost, self.recourse_cost(found))
 
     @staticmethod
     def recourse_cost(found):
@@ -150,7 +150,9 @@ def validity(bench):
     differs = int((np.abs(own_cost - found.cost[who]) > 1e-6 * (1.0 + own_cost)).sum())
     broken, own_broken = len(bench.actions.check(before, rows)), int(bench.grid.broken(before, rows).sum())
     wrong = int((again != found.valid).sum())
-    boundary, _ = bench.rows(found.boundary)
+    boundary, marked = bench.rows(found.boundary)
+    shaky = len(boundary) - int((bench.model.predict(boundary) == 1).sum()) if len(boundary) else 0
+    off = int(bench.grid.broken(bench.people.iloc[marked], boundary).sum())
     joined = boundary.index.intersection(rows.index)
     at_edge = same_rows(rows.loc[joined], boundary.loc[joined])
     valid = found.valid & (found.status != "already favourable")
@@ -190,6 +192,8 @@ def validity(bench):
     yield "own_broken", "violations, own check", "= 0", own_broken, own_broken == 0
     yield "wrong", "wrong valid flags", "= 0", wrong, wrong == 0
     yield "differs", "costs that are not our own sum", "= 0", differs, differs == 0
+    yield "shaky", "boundary rows that the model refuses", "", shaky, None
+    yield "off", "boundary rows that break the action set, own check", "", off, None
     yield "rows", "model rows a person", "", count["rows"] / n, None
     yield "calls", "model calls", "", count["calls"], None
     yield "ms", "milliseconds a person", "", 1e3 * seconds / n, None
@@ -338,7 +342,34 @@ def ratios(key, label, ours, best):
 
 
 def linear(bench):
-    """Compare with a linear program: logistic regression on the table's numbers, as an array of standard deviations."""
+    """Compare with exact optima: of the table by integer programs, and of its numbers by linear programs."""
+    yield from integer_programs(bench)
+    yield from linear_programs(bench)
+
+
+def integer_programs(bench):
+    programs = [Program(Person(bench.grid, bench.model, row)) for _, row in bench.people.iterrows()]
+    for limit in (None, 1, 2, 3):
+        found = bench.explain(**({} if limit is None else {"max_changes": limit}))
+        exact = np.array([program.cheapest(limit) for program in programs])
+        ours = bench.boundary_cost(found)
+        both = np.isfinite(exact) & np.isfinite(ours)
+        ratio = ours[both] / np.maximum(exact[both], 1e-12)
+        assert (ratio > 1.0 - 1e-5).all(), "cheaper than the exact optimum: the program is wrong"
+        word = "unlimited" if limit is None else f"max_changes={limit}"
+        if len(ratio):
+            ok = bool(ratio.max() <= 1.01)
+            label = f"{word}: boundary cost / exact optimum, mean of {len(ratio)}"
+            yield f"exact_{limit}", label, "<= 1.01", float(ratio.mean()), bool(ratio.mean() <= 1.01)
+            yield f"exact_{limit}_max", "  largest", "<= 1.01", float(ratio.max()), ok
+            yield f"exact_{limit}_over", "  people dearer by more than 1 %", "= 0", int((ratio > 1.01).sum()), ok
+        missed = int((np.isfinite(exact) & ~found.valid).sum())
+        label = f"  refused although there is one (of {int((~found.valid).sum())} refused)"
+        yield f"exact_{limit}_missed", label, "= 0", missed, missed == 0
+
+
+def linear_programs(bench):
+    """Measure logistic regression on the table's numbers alone, an array of standard deviations."""
     numbers = [column for column in bench.case.X if column not in bench.case.texts]
     if len(numbers) < 2:
         return
@@ -434,6 +465,9 @@ def summary(results):
         "cost_2_max": "max",
         "cost_any": "any / brute 2",
         "cost_any_max": "max",
+        "exact_None_max": "/ exact max",
+        "exact_None_over": "over 1 %",
+        "exact_3_missed": "false at 3, exact",
         "lp_max": "LP max",
         "rows": "rows",
         "calls": "calls",
@@ -442,6 +476,9 @@ def summary(results):
     used = [key for key in keys if any(key in values for values in known.values())]
     lines = [["table, model", *(keys[key] for key in used)], ["---"] * (len(used) + 1)]
     lines += [[name, *(shown(values.get(key, "")) for key in used)] for name, values in known.items()]
+    if len(known) > 1:
+        numbers = {key: [v[key] for v in known.values() if isinstance(v.get(key), int | float)] for key in used}
+        lines.append(["mean", *(shown(float(np.mean(some))) if some else "" for some in numbers.values())])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 

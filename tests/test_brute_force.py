@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from robust_recourse import ActionSet
@@ -126,3 +127,36 @@ def test_linear_program_by_hand(brute: ModuleType) -> None:
     # The second column is worth twice as much, but has only 1 to give.
     assert brute.linear_optimum(np.zeros(2), weights, -3.0, low, high) == pytest.approx(2.0)
     assert brute.linear_optimum(np.zeros(2), weights, -30.0, low, high) == np.inf
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_integer_program_is_brute_force_where_that_is_complete(brute: ModuleType, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame(
+        {
+            "used": rng.integers(0, 9, 80),
+            "limit": rng.integers(2, 12, 80).astype(float),
+            "home": rng.choice(["own", "rent", "family"], 80),
+        }
+    )
+    table.loc[0, "limit"] = 5.5  # off the grid
+    actions = ActionSet(
+        table,
+        increase=["limit"],
+        step={"limit": 2},
+        bounds={"used": (1, 7)},
+        rules=["used <= limit"],
+        weights={"home": 0.4},
+    )
+    columns = make_column_transformer((OneHotEncoder(sparse_output=False), ["home"]), remainder=StandardScaler())
+    good = (table["limit"] - table["used"] + 2 * (table["home"] == "own") + rng.normal(0, 1, 80) > 6).astype(int)
+    model = make_pipeline(columns, LogisticRegression()).fit(table, good)
+    grid = brute.Grid(actions, table)
+    refused = table[model.predict(table) == 0]
+    for _, row in refused.head(12).iterrows():
+        person = brute.Person(grid, model, row)
+        one, two = (person.cheapest(size)[0] for size in (1, 2))
+        program = brute.Program(person)
+        assert program.cheapest(1) == pytest.approx(one)
+        assert program.cheapest(2) == pytest.approx(min(one, two))
+        assert program.cheapest() <= program.cheapest(2) + 1e-9
