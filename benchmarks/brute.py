@@ -15,12 +15,16 @@ TINY = 1e-9  # of a step
 CHUNK = 20_000  # rows that the model is asked about together
 
 
+def decimals(step):
+    """Return how many digits behind the point multiples of a step have."""
+    return max(0, -int(Decimal(repr(float(step))).normalize().as_tuple().exponent))
+
+
 def on_grid(values, step):
     """Return the nearest multiples of a step, as they are written."""
     if not step:
         return np.asarray(values, dtype=float)
-    digits = max(0, -int(Decimal(repr(float(step))).normalize().as_tuple().exponent))
-    return np.round(np.round(np.asarray(values, dtype=float) / step) * step, digits)
+    return np.round(np.round(np.asarray(values, dtype=float) / step) * step, decimals(step))
 
 
 class Grid:
