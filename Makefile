@@ -9,7 +9,7 @@ TORCH ?=
 # One thread: benchmarks are ratios, and small matrices are faster without threads.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help setup demo test quick coverage reproduce bench promises lint docs clean
+.PHONY: help setup demo test quick coverage reproduce bench promises tables lint docs clean
 
 help:  ## Show what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -42,6 +42,9 @@ bench: $(READY)  ## Measure speed, as ratios within one run
 
 promises: $(READY)  ## Measure what tuning and certificates are worth on the data sets, some minutes
 	$(ONE_THREAD) $(BIN)/python benchmarks/promises.py
+
+tables: $(READY)  ## Measure what comes out on real tables, a minute or two for each and every model
+	$(ONE_THREAD) $(BIN)/python benchmarks/tables.py
 
 lint: $(READY)  ## Check style, types and layers
 	$(BIN)/ruff check

@@ -51,35 +51,41 @@ def people(n, rng):
     )
 
 
+ACTIONS = {
+    "immutable": ["age"],
+    "increase": ["guarantor", "years"],
+    "decrease": ["debt"],
+    "step": {"income": 500, "debt": 500, "months": 6},
+    "rules": ["debt <= income"],
+}
+
+
+def outcomes(table, rng):
+    """Say for whom it ends well, about 40 % of them."""
+    score = (
+        np.log(table.income / 30_000)
+        - 0.4 * np.log(table.debt / 5_000)
+        + 0.2 * np.log1p(table.savings / 1_000)
+        + 0.03 * table.years
+        - table.months / 60
+        + 1.2 * (table.housing == "own")
+        + table.guarantor
+        + table.job.map({"none": -1.0, "clerk": 0.0, "trade": 0.3, "manager": 1.0})
+    )
+    return score + rng.normal(0, 0.4, len(table)) > score.quantile(0.6)
+
+
 def problem(seed=SEED, gaps=0.0):
     """Return training rows, a model that accepts about 40 % of them, refused people and an action set."""
     rng = np.random.default_rng(seed)
     train, new = people(4000, rng), people(3000, rng)
-    score = (
-        np.log(train.income / 30_000)
-        - 0.4 * np.log(train.debt / 5_000)
-        + 0.2 * np.log1p(train.savings / 1_000)
-        + 0.03 * train.years
-        - train.months / 60
-        + 1.2 * (train.housing == "own")
-        + train.guarantor
-        + train.job.map({"none": -1.0, "clerk": 0.0, "trade": 0.3, "manager": 1.0})
-    )
-    good = score + rng.normal(0, 0.4, len(train)) > score.quantile(0.6)
+    good = outcomes(train, rng)
     for table in (train, new):
         for column in GAPS if gaps else ():
             table[column] = table[column].where(rng.random(len(table)) >= gaps)
     columns = make_column_transformer((OneHotEncoder(), ["housing", "job"]), remainder="passthrough")
     model = make_pipeline(columns, HistGradientBoostingClassifier(max_iter=100, random_state=0)).fit(train, good)
-    actions = ActionSet(
-        train,
-        immutable=["age"],
-        increase=["guarantor", "years"],
-        decrease=["debt"],
-        step={"income": 500, "debt": 500, "months": 6},
-        rules=["debt <= income"],
-    )
-    return train, model, new[~model.predict(new)].head(PEOPLE), actions
+    return train, model, new[~model.predict(new)].head(PEOPLE), ActionSet(train, **ACTIONS)
 
 
 def fitted(seed=SEED, gaps=0.0):

@@ -6,6 +6,7 @@ import certify
 import explain
 import german
 import imports
+import lookup
 import memory
 import mixed
 import promise
@@ -14,8 +15,6 @@ import solvers
 from rich.console import Console
 from rich.table import Table
 
-import tables
-
 ENTRIES = {
     "explain": explain,
     "mixed": mixed,
@@ -23,7 +22,7 @@ ENTRIES = {
     "promise": promise,
     "certify": certify,
     "solvers": solvers,
-    "tables": tables,
+    "lookup": lookup,
     "scaling": scaling,
     "memory": memory,
     "imports": imports,
