@@ -389,3 +389,15 @@ def test_switches_of_bad_input_raise_and_name_the_argument(name, value):
     arguments = {"sigma": 1.0, "epsilon": 1.0, "p": 2} | {name: value}
     with pytest.raises(ValueError, match=rf"^{name} must be"):
         pessimistic_switches(**arguments)
+
+
+@pytest.mark.parametrize("p", [1, 2, 7])
+@pytest.mark.parametrize("profile", [optimistic, pessimistic])
+def test_at_any_distance_there_is_a_profile_with_the_shape_of_a_gaussian(profile, p):
+    c, epsilon = 10.0 ** np.arange(3, 100, 4), 0.5
+    found = profile(c, 1.0, epsilon, p)
+    # Far away the worst component only stretches, or is only pushed.
+    width = 1.0 + epsilon if profile is optimistic else 1.0
+    np.testing.assert_allclose(found.d, width, rtol=1e-2)
+    np.testing.assert_allclose(found.value, 0.5 * (c / width) ** 2, rtol=1e-2)
+    np.testing.assert_allclose(found.slope, c / width**2, rtol=1e-2)

@@ -1,5 +1,7 @@
 """Raw tables in and out, for all methods."""
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -472,3 +474,54 @@ def test_a_type_that_does_not_hold_every_recourse_is_one_of_objects():
         found = method.fit(X).explain(rows)
         assert found.x["code"].tolist() == [goal, goal]
         assert found.x["code"].dtype == object
+
+
+@pytest.mark.parametrize("method", [NearestAccepted, Wachter, RobustBayesianRecourse])
+@pytest.mark.parametrize(("places", "step"), [(0, None), (2, None), (2, 0.25), (6, None)])
+def test_decimal_numbers_of_arrow_are_numbers_on_the_grid_of_their_type(method, places, step):
+    pa = pytest.importorskip("pyarrow")
+    rng, dtype = np.random.default_rng(0), pd.ArrowDtype(pa.decimal128(8, places))
+
+    def table(n):
+        amounts = [Decimal(f"{number:.{places}f}") for number in rng.normal(0.0, 20.0, n)]
+        return pd.DataFrame({"amount": pd.array([*amounts, None], dtype=dtype), "rate": rng.normal(size=n + 1)})
+
+    def share(X):
+        assert X["amount"].dtype in (dtype, float)  # derivatives lie between the numbers of a type
+        amount = X["amount"].astype("float64").fillna(0.0).to_numpy()
+        return 1.0 / (1.0 + np.exp(-amount / 10.0 - X["rate"].to_numpy() + 2.0))
+
+    X, rows = table(80), table(10)
+    actions = ActionSet(X, step={} if step is None else {"amount": step}, immutable=["rate"])
+    found = method(share, actions).fit(X).explain(rows)
+    assert found.x["amount"].dtype == dtype
+    assert (found.x["amount"] != rows["amount"]).to_numpy(dtype=bool, na_value=False).sum() > 5
+    assert actions.check(rows, found.x) == []
+    exists = np.isfinite(found.cost)
+    np.testing.assert_array_equal(share(found.x[exists]) > 0.5, found.valid[exists])
+
+
+def test_steps_and_bounds_of_decimal_numbers_are_those_of_their_type():
+    pa = pytest.importorskip("pyarrow")
+    X = pd.DataFrame({"amount": pd.array(list(map(Decimal, range(40))), dtype=pd.ArrowDtype(pa.decimal128(4, 1)))})
+    with pytest.raises(ValueError, match=r"so its step must be a multiple of 0.1, got 0.25"):
+        ActionSet(X, step={"amount": 0.25})
+    actions = ActionSet(X, bounds={"amount": (None, 1e9)}, step={"amount": 0.1})
+    method = NearestAccepted(lambda table: table["amount"].astype(float).to_numpy() > 30.0, actions).fit(X)
+    moves = method.moves_
+    assert moves.settle(np.array([[1e6], [-1e6]]), np.array([[5.0], [5.0]])).tolist() == [[999.9], [0.0]]
+
+
+def test_intervals_of_integers_have_one_type_whoever_has_a_recourse():
+    X = pd.DataFrame({"when": pd.interval_range(0, 40), "rate": np.arange(40.0)})
+
+    def explained(**words):
+        return NearestAccepted(lambda table: table["rate"].to_numpy() > 20.0, ActionSet(X, **words)).fit(X).explain(X)
+
+    whole, stuck = explained(), explained(immutable=["rate"])
+    assert np.isfinite(whole.cost).all()
+    assert np.isnan(stuck.cost).any()
+    for result in (whole, stuck):
+        assert result.x["when"].dtype == result.boundary["when"].dtype == "interval[float64, right]"
+        assert result.x0["when"].dtype == X["when"].dtype
+        assert Recourses.from_json(result.to_json()).equals(result)

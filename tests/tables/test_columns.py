@@ -237,3 +237,11 @@ def test_sparse_columns_are_refused_by_name():
     X = pd.DataFrame({"a": pd.arrays.SparseArray([0, 0, 1])})
     with pytest.raises(TypeError, match="Column 'a' is sparse"):
         Schema.learn(X)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-160])
+def test_numbers_that_differ_too_little_to_calculate_with_are_named(scale):
+    with pytest.raises(ValueError, match=r"Column 'c' has numbers that differ by .* at most; use another unit"):
+        learn_column(pd.Series(np.arange(40) * scale, name="c"))
+    # Ever so little less is no problem.
+    assert learn_column(pd.Series(np.arange(40) * 1e-140, name="c")).unit == pytest.approx(1.4e-139, rel=0.1)

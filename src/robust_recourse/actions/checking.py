@@ -257,6 +257,8 @@ class _Inequality:
 def _plain(series: pd.Series) -> list[Any]:
     """Return values of Python, so that numbers of any type compare exactly."""
     cells = series.tolist()
+    if pd.api.types.is_numeric_dtype(series.dtype):  # decimal numbers of Arrow, too
+        cells = [float(cell) if isinstance(cell, Decimal) else cell for cell in cells]
     return [cell.item() if isinstance(cell, np.number | np.bool_ | np.str_) else cell for cell in cells]
 
 

@@ -19,6 +19,7 @@ from robust_recourse.math.limits import Limits
 from robust_recourse.math.piecewise import piecewise_linear
 from robust_recourse.tables import Column, Schema
 from robust_recourse.tables.columns import decimals
+from robust_recourse.tables.types import decimal_places
 
 if TYPE_CHECKING:
     from robust_recourse.actions.action_set import ActionSet
@@ -315,6 +316,11 @@ def _held(dtype: Any) -> tuple[float, float]:
         return float(info.min), highest if int(highest) <= info.max else float(np.nextafter(highest, 0.0))
     if isinstance(kept, np.dtype) and kept.kind == "f":
         return float(np.finfo(kept).min), float(np.finfo(kept).max)
+    places = decimal_places(dtype)
+    if places is not None:
+        # Below the next power of ten, which has one digit more.
+        largest = float(np.nextafter(10.0 ** places[0], 0.0))
+        return -largest, largest
     return -np.inf, np.inf
 
 

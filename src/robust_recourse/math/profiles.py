@@ -327,5 +327,6 @@ def pessimistic_branches(e: float, p: int) -> tuple[Branch, ...]:
 
 
 def _root(condition: Callable[..., FloatArray], x: FloatArray, *args: float) -> FloatArray:
-    found: FloatArray = find_root(condition, (0.0, _QUARTER), args=(x, *args)).x
-    return found
+    found = find_root(condition, (0.0, _QUARTER), args=(x, *args))
+    # So far away that the root differs from a quarter by less than rounding there is no change of sign.
+    return np.where(found.success, found.x, _QUARTER)

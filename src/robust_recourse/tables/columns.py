@@ -15,6 +15,7 @@ from pandas.api import types
 from robust_recourse._typing import FloatArray
 from robust_recourse._validation import briefly
 from robust_recourse.math.scales import spread
+from robust_recourse.tables.types import decimal_places
 
 __all__ = ["Column", "Kind", "decimals", "holds_numbers", "learn_column", "numbers_of"]
 
@@ -200,17 +201,29 @@ def _learn_number(
         return Column(name, "fixed", why="its whole numbers are too large to calculate with")
     if max(-low, high) > _LARGEST:
         raise ValueError(f"Column {name!r} has numbers as large as {max(-low, high):g}; use another unit for them.")
+    if high - low < 1.0 / _LARGEST:
+        raise ValueError(f"Column {name!r} has numbers that differ by {high - low:g} at most; use another unit.")
     unit = float(spread(values[:, None])[0])
     digits = _digits(values, unit, dtype)
     if step is None:
         step = _precision(values, dtype, coarse=not bounded)
         if integer or types.is_integer_dtype(dtype):
             step = max(step, 1.0)
+        step = max(step, _finest(dtype))
     elif types.is_integer_dtype(dtype) and not float(step).is_integer():
         raise ValueError(f"Column {name!r} has integers, so its step must be a whole number, got {step}.")
+    elif _finest(dtype) and round(step, decimals(_finest(dtype))) != step:
+        finest = f"a multiple of {_finest(dtype):g}"
+        raise ValueError(f"Column {name!r} has the type {dtype}, so its step must be {finest}, got {step}.")
     if digits is not None and step > 0.0:
         digits = max(digits, decimals(step))
     return Column(name, "number", unit=unit, step=float(step), digits=digits, low=low, high=high)
+
+
+def _finest(dtype: Any) -> float:
+    """Return what the numbers of a type are multiples of: those of decimal ones; 0 for others."""
+    places = decimal_places(dtype)
+    return 0.0 if places is None else float(f"1e{-places[1]}")
 
 
 def _precision(values: FloatArray, dtype: Any, *, coarse: bool) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import cached_property
 from numbers import Integral
 from typing import Any
@@ -12,7 +13,7 @@ import pandas as pd
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse.tables.columns import Column
-from robust_recourse.tables.types import alike, cast, gapped, replaced_in
+from robust_recourse.tables.types import alike, cast, decimal_places, gapped, replaced_in
 
 __all__ = ["MISSING", "UNSEEN", "Table"]
 
@@ -188,9 +189,14 @@ def _replaced(array: Any, rows: IntArray, changed: BoolArray, values: FloatArray
         return categories.take(values.astype(np.int64))  # many times faster than to write into such an array
     cells = array.take(rows)
     new = values[changed] if categories is None else categories[values[changed].astype(np.int64)]
-    kept = getattr(cells.dtype, "numpy_dtype", cells.dtype)
+    kept, places = getattr(cells.dtype, "numpy_dtype", cells.dtype), decimal_places(cells.dtype)
     if categories is None and _untyped(cells):
         new = np.array([*map(_like, cells[changed], new), None], dtype=object)[:-1]
+    elif categories is None and places is not None:
+        if (new != np.round(new, places[1])).any():
+            cells = cells.astype(float)
+        else:
+            new = np.array([*(Decimal(f"{number:.{places[1]}f}") for number in new), None], dtype=object)[:-1]
     elif categories is None and isinstance(kept, np.dtype) and kept != np.dtype(float):
         # Derivatives ask between integers; nothing that is returned lies there.
         if kept.kind in "iu" and (new != np.round(new)).any():

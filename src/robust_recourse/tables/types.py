@@ -11,13 +11,19 @@ from pandas.api.types import pandas_dtype
 
 from robust_recourse._typing import BoolArray
 
-__all__ = ["alike", "cast", "gapped", "replaced_in", "ungapped"]
+__all__ = ["alike", "cast", "decimal_places", "gapped", "replaced_in", "ungapped"]
 
 
 def alike(one: Any, other: Any) -> bool:
     """Whether two types are the same, down to the order of categories: their codes depend on it."""
     categories = getattr(one, "categories", None)
     return bool(one == other and (categories is None or categories.equals(other.categories)))
+
+
+def decimal_places(dtype: Any) -> tuple[int, int] | None:
+    """Return how many digits decimal numbers of Arrow have before the point and behind it; None for other types."""
+    kept: Any = getattr(dtype, "pyarrow_dtype", None)
+    return (kept.precision - kept.scale, kept.scale) if hasattr(kept, "scale") else None
 
 
 def cast(series: pd.Series, dtype: Any) -> pd.Series:
@@ -63,6 +69,8 @@ def gapped(own: Any, asked: Any = None, values: Sequence[Any] = ()) -> Any:
     """
     if isinstance(own, pd.CategoricalDtype):
         return _all_categories(own, values)
+    if isinstance(own, pd.IntervalDtype) and own.subtype is not None and own.subtype.kind in "iu":
+        return pd.IntervalDtype(np.dtype(float), own.closed)
     if len(values) and cast(pd.Series([*values], dtype=object), own).dtype != own:
         return np.dtype(object)
     kept, wanted = (getattr(dtype, "numpy_dtype", dtype) for dtype in (own, asked))
