@@ -75,6 +75,7 @@ class Problem:
     task: Task
     around: tuple[Around, ...]
     budget: FloatArray  # (m,)
+    near: FloatArray | None = None  # (m, n, p): rows of candidates
 
     def __len__(self) -> int:
         return len(self.task)

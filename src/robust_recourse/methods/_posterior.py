@@ -31,7 +31,7 @@ from robust_recourse.search.space import Space
 __all__ = ["PosteriorMethod"]
 
 _SIGMA, _EPSILON = {True: 0.25, False: 0.35}, {True: 0.1, False: 0.02}  # of arrays and frames, in sampling radii
-_BUDGET, _PART = 0.2, 0.75  # beyond the boundary point, and part of the cost up to the nearest accepted row
+_BUDGET = 0.2  # beyond the boundary point; of a frame at least, up to the nearest accepted row
 _NEAREST = 8  # candidates among which that is looked for
 _MOST_SIGMAS = 1e6  # of the other lengths
 _NOTHING_AROUND = "No number of this row may change, so that it has no neighbourhood."
@@ -119,7 +119,7 @@ class PosteriorMethod(RecourseMethod):
         problem = self._problem(task)
         if self.target_odds is not None:
             return keep_promise(problem, self.solver, self.scales_at, float(self.target_odds))
-        problem = replace(problem, budget=problem.budget + self._beyond(task, problem.budget))
+        problem = self._widened(problem)
         return verify(problem, descend(problem, self.solver, self.scales_at), self.solver, self.scales_at)
 
     def _problem(self, task: Task) -> Problem:
@@ -132,22 +132,21 @@ class PosteriorMethod(RecourseMethod):
         snapped = task.snap(task.boundary, np.arange(len(task)))
         return Problem(task, tuple(around), task.limits.cost(snapped, task.x0))
 
-    def _beyond(self, task: Task, boundary: FloatArray) -> FloatArray | float:
-        """Return what may be spent beyond boundary points of these costs."""
-        if self.delta_plus is not None:
-            return float(self.delta_plus)
+    def _widened(self, problem: Problem) -> Problem:
+        """Add what may be spent beyond the boundary points to the budgets."""
         if self.moves_.plain:
-            return _BUDGET
+            return replace(problem, budget=problem.budget + (_BUDGET if self.delta_plus is None else self.delta_plus))
+        task = problem.task
         room, m, n = task.before or task.room, len(task), min(_NEAREST, len(self.candidates_))
-        segments = nearest_segments(room, self.candidates_, 0, n)
-        rows = task.snap(segments.point(np.arange(m * n), segments.cost.ravel()), np.repeat(np.arange(m), n))
-        accepted = task.oracle(rows, np.repeat(np.arange(m), n)).reshape(m, n)
-        cost = room.cost(rows, np.repeat(np.arange(m), n)).reshape(m, n)
+        segments, owner = nearest_segments(room, self.candidates_, 0, n), np.repeat(np.arange(m), n)
+        rows = task.snap(segments.point(np.arange(m * n), segments.cost.ravel()), owner)
+        cost, near = problem.cost(rows, owner).reshape(m, n), rows.reshape(m, n, -1)
+        if self.delta_plus is not None:
+            return replace(problem, budget=problem.budget + self.delta_plus, near=near)
+        accepted = task.oracle(rows, owner).reshape(m, n)
         nearest = np.where(accepted, cost, np.inf).min(axis=1)
         nearest = np.where(np.isfinite(nearest), nearest, cost.max(axis=1))
-        switched = room.limits.cost(task.x0, room.x0)
-        beyond: FloatArray = np.maximum(_BUDGET, _PART * (nearest - switched - boundary))
-        return beyond
+        return replace(problem, budget=np.maximum(problem.budget + _BUDGET, nearest), near=near)
 
     def to_points(self, X: Any, name: str = "X") -> FloatArray:
         """Return rows in the coordinates in which costs and odds are measured: numbers in units, categories as codes.

@@ -23,16 +23,19 @@ __all__ = ["cheapest_few", "cheapest_of_each"]
 _ROUNDS = 3  # after something cheaper was found
 _VALUES = 3  # of a number on either side, in sets that must beat what is known
 _FINER = {1: (17,), 2: (2, 5, 17), 3: (2, 5)}  # where nothing is known yet, one after the other, by number of changes
+_THREE = (1, 2)  # the same for sets of three
 _SHARE = 1.0 / 3.0  # of a known cost that one column of two gets; the other gets the rest
 _ROUNDED = 1.0 + 2.0**-40  # a cost may differ so much from what was to be spent
 _LESS = 2.0**-7  # of a known cost that must be saved
 _FOLLOWED = 3  # points of a person that are polished
 _POINTS, _ALL = 4096, 2**17  # of a person, of every kind: to beat what is known, and to find anything at all
-_OPTIONS = {2: 640, 3: 96}  # single changes of a person that are combined
+_OPTIONS = {2: 640, 3: 112}  # single changes of a person that are combined
 _NUMBERS = 2**21  # in the points that are asked about together
 
 
-def cheapest_few(ask: Ask, room: Room, ladder: Ladder, x: FloatArray, most: int = 2) -> FloatArray:
+def cheapest_few(
+    ask: Ask, room: Room, ladder: Ladder, x: FloatArray, most: int = 2, *, closely: bool = False
+) -> FloatArray:
     """Replace points by cheaper ones that change at most so many columns, where there are any.
 
     Parameters
@@ -47,6 +50,8 @@ def cheapest_few(ask: Ask, room: Room, ladder: Ladder, x: FloatArray, most: int 
         A point of each that the model accepts; NaN if none is known.
     most : int
         How many columns may change.
+    closely : bool
+        Whether all values of the ladder are tried in the end to find something cheaper, not a few.
 
     Returns
     -------
@@ -54,25 +59,26 @@ def cheapest_few(ask: Ask, room: Room, ladder: Ladder, x: FloatArray, most: int 
         Points that the model accepts, and that are rows; what was known where nothing is cheaper.
     """
     x = x.copy()
-    going = np.arange(len(x))
-    for _ in range(_ROUNDS):
-        found = _improved(ask.take(going), room.take(going), ladder, x[going], most)
-        better = ~np.isnan(found).any(axis=1)
-        x[going[better]] = found[better]
-        going = going[better]
-        if not len(going):
-            break
+    for values in (_VALUES, _FINER[2][-1])[: 1 + closely]:
+        going = np.flatnonzero(~np.isnan(x).any(axis=1)) if values != _VALUES else np.arange(len(x))
+        for _ in range(_ROUNDS):
+            found = _improved(ask.take(going), room.take(going), ladder, x[going], most, values)
+            better = ~np.isnan(found).any(axis=1)
+            x[going[better]] = found[better]
+            going = going[better]
+            if not len(going):
+                break
     return x
 
 
-def _improved(ask: Ask, room: Room, ladder: Ladder, x: FloatArray, most: int) -> FloatArray:
+def _improved(ask: Ask, room: Room, ladder: Ladder, x: FloatArray, most: int, values: int) -> FloatArray:
     """Return cheaper points, NaN where there are none."""
     cost = np.nan_to_num(room.limits.cost(x, room.x0), nan=np.inf)
     found, known = np.full_like(x, np.nan), np.isfinite(cost)
-    passes = [(np.flatnonzero(known), _VALUES, min(most, 2))]
+    passes = [(np.flatnonzero(known), values, min(most, 2))]
     passes += [(np.flatnonzero(~known), n, min(most, 2)) for n in _FINER[min(most, 3)]]
     if most > 2:
-        passes += [(np.flatnonzero(~known), 1, 3)]
+        passes += [(np.flatnonzero(~known), n, 3) for n in _THREE]
     for some, n, size in passes:
         left = some[np.isnan(found[some]).any(axis=1)]
         if len(left):

@@ -169,7 +169,7 @@ class _Search:
             few[asked] = task.oracle(points[asked], asked)
             cheaper = few & ~(task.limits.cost(known, task.x0) <= task.limits.cost(points, task.x0))
             known[cheaper] = points[cheaper]
-        found = cheapest_few(task.oracle, task.room, self._ladder, known, self._most)
+        found = cheapest_few(task.oracle, task.room, self._ladder, known, self._most, closely=True)
         missing = np.isnan(found).any(axis=1)
         if self._most > 2:
             for i in np.flatnonzero(missing & accepted):
