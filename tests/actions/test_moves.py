@@ -196,15 +196,17 @@ def test_categories_and_fixed_columns_pass_through():
     np.testing.assert_array_equal(settled, [[1.0, 1.5, 3.0]])
 
 
-def test_outside_is_what_bounds_that_were_asked_for_say_about_columns_that_may_change():
-    frame = pd.DataFrame({"a": [1.5, 5.0], "b": [1.5, 5.0], "c": ["x", "y"]})
-    actions = ActionSet(frame, bounds={"a": (0, 4), "b": (0, 4)}, immutable=["b"])
+@pytest.mark.parametrize(
+    ("rounding", "expected"), [("nearest", [9.0, 4.0, 4.0]), ("inward", [9.0, 9.0, 9.0]), ("outward", [4.0, 4.0, 4.0])]
+)
+def test_who_is_out_of_the_bounds_stays_or_comes_within(rounding, expected):
+    frame = pd.DataFrame({"a": [1.5, 5.0], "c": ["x", "y"]})
+    actions = ActionSet(frame, bounds={"a": (0, 4)}, step={"a": 0.5})
     allowed = actions.resolve(actions.schema)
-    values = np.array([[9.0, 9.0, 0.0], [-1.0, 2.0, 1.0], [9.0, 2.0, 1.0], [4.0, 0.0, 0.0]])
-    missing = np.zeros((4, 3), dtype=bool)
-    missing[2, 0] = True
-    expected = [[True, False, False], [True, False, False], [False] * 3, [False] * 3]
-    np.testing.assert_array_equal(allowed.outside(values, missing), expected)
+    values, own = np.array([[8.0, 0.0], [5.0, 0.0], [4.5, 0.0]]), np.array([[9.0, 0.0]] * 3)
+    np.testing.assert_array_equal(allowed.settle(values, own, rounding)[:, 0], expected)
+    within = np.array([[3.0, 0.0], [12.0, 0.0]])
+    np.testing.assert_array_equal(allowed.settle(within, own[:2], rounding)[:, 0], [3.0, 9.0])
 
 
 def test_rules_are_judged_on_values_and_missing_ones_count_as_holding():

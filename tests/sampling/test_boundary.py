@@ -94,7 +94,7 @@ def test_for_a_linear_model_the_cost_is_close_to_the_closed_form(search):
     assert np.median(ratio) < 1.02
 
 
-@pytest.mark.parametrize(("polished", "more"), [(False, 300), (True, 450)])
+@pytest.mark.parametrize(("polished", "more"), [(False, 300), (True, 600)])
 def test_few_rows_are_asked_in_few_batches(search, wide, monkeypatch, polished, more):
     model, X, refused = wide
     if not polished:

@@ -232,7 +232,7 @@ def test_parameters_are_those_of_scikit_learn():
     one = unfitted(estimator=Anything(random_state=3))
     known = one.get_params()
     assert known["target_future_validity"] == 0.8
-    assert known["method__delta_plus"] == 0.2
+    assert known["method__delta_plus"] is None
     assert known["estimator__random_state"] == 3
     one.set_params(method__delta_plus=0.7, n_people=20)
     assert (one.method.delta_plus, one.n_people) == (0.7, 20)

@@ -129,9 +129,9 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
             How many recourses a row gets at most. They differ in the columns that they change, and the cheapest
             comes first.
         time_limit : float, optional
-            Seconds after which no more questions are asked, but for a first one. What is done by then is returned,
-            and the rows that are left have the status "out of time". A question that the model is answering is not
-            interrupted.
+            Seconds after which no more questions are asked, but for a first one and those that verify what was found.
+            What is done by then is returned: rows that were being improved have the status "stopped early", and those
+            that are left "out of time". A question that the model is answering is not interrupted.
         unseen : {"warn", "error", "ignore"}
             What happens to values that no training row has, among them numbers far outside: as a rule they
             are coded in another way, or mistyped. The message names them and their rows.

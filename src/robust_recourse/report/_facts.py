@@ -90,7 +90,8 @@ class _Framed:
     def __init__(self, recourse: Recourse, plane: Plane) -> None:
         trace, around = trace_of(recourse)
         assert trace.unit is not None
-        self._free, self._unit, self._like = around.free, trace.unit, recourse.columns.like
+        self._free, self._unit = around.numbers & ~np.isnan(trace.unit), trace.unit
+        self._like = recourse.columns.like
         self._grid = np.zeros(len(trace.unit)) if trace.grid is None else trace.grid
         self._row = recourse.boundary if trace.order is None else recourse.boundary.iloc[np.argsort(trace.order)]
         self._categories = {int(plane.basis[k].argmax()): axis for k, axis in plane.categories}

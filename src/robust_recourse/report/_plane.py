@@ -145,7 +145,7 @@ def choose_plane(
     origin = around.centre
     p = len(origin)
     names = _names(recourse, columns)
-    table = _Table(recourse, names, around.free, show)
+    table = _Table(recourse, names, around.numbers, show)
     free = table.shown()
     if directions is not None:
         if len(free) == 1:
@@ -156,7 +156,7 @@ def choose_plane(
         if not _are_vectors(pair, names):
             places = [_position(entry, names, p) for entry in pair]
             return table.plane(origin, places)
-        basis = _orthonormal(pair, around.free, names)
+        basis = _orthonormal(pair, around.numbers, names)
         labels = (
             "distance from the boundary point along the first direction",
             "along the second direction, as far as it is orthogonal to the first",
@@ -241,8 +241,8 @@ def _candidates(
     accepted, samples = around.accepted, around.samples
     if accepted.any() and not accepted.all():
         yield samples[accepted].mean(axis=0) - samples[~accepted].mean(axis=0), "towards the accepted samples"
-    for column in map(int, np.flatnonzero(around.free)):
-        yield around.radius * _units([column], len(around.free))[0], f"in the direction of {_name(column, names)}"
+    for column in map(int, np.flatnonzero(around.numbers)):
+        yield around.radius * _units([column], len(around.numbers))[0], f"in the direction of {_name(column, names)}"
 
 
 def _first_two(candidates: Iterator[tuple[FloatArray, str]], around: Neighbourhood) -> tuple[FloatArray, list[str]]:
@@ -250,7 +250,7 @@ def _first_two(candidates: Iterator[tuple[FloatArray, str]], around: Neighbourho
     basis: list[FloatArray] = []
     chosen: list[str] = []
     for candidate, name in candidates:
-        vector = np.where(around.free, candidate, 0.0)  # rounding apart it is so already
+        vector = np.where(around.numbers, candidate, 0.0)  # rounding apart it is so already
         rest = vector - sum((vector @ unit) * unit for unit in basis)
         length = float(np.linalg.norm(rest))
         if length > _ALIKE * around.radius:

@@ -125,6 +125,14 @@ class Neighbourhood:
     nearer: FloatArray | None = None
 
     @property
+    def numbers(self) -> BoolArray:
+        """The columns of numbers in which the samples vary, of shape (p,)."""
+        numbers = self.free.copy()
+        if self.metric is not None:
+            numbers[self.free] = ~self.metric.categories
+        return numbers
+
+    @property
     def free_samples(self) -> FloatArray:
         """The samples in the columns that vary, as they are measured; drawn again."""
         points = self._drawn()
