@@ -82,7 +82,10 @@ def _table(frame: pd.DataFrame) -> Any:
     for k in range(frame.shape[1]):
         column = frame.iloc[:, k]
         try:
-            arrow.array(column, from_pandas=True)
+            kind = arrow.array(column, from_pandas=True).type
+            inner = kind.value_type if arrow.types.is_dictionary(kind) else None
+            if isinstance(inner, arrow.BaseExtensionType) or (inner is not None and arrow.types.is_duration(inner)):
+                raise TypeError(f"Parquet does not keep categories of the type {inner}")
             # There are types that pandas writes by a name which it does not understand when it reads.
             arrow.Table.from_pandas(pd.DataFrame({"column": column.array[:0]})).to_pandas()
         except (arrow.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError):
