@@ -146,6 +146,13 @@ def test_categories_that_parquet_does_not_keep_are_text(kinds, tmp_path):
     assert pd.read_parquet(tmp_path / "found.parquet")["kind"].tolist() == [text(kind) for kind in kinds]
 
 
+def test_categories_of_times_with_a_zone_read_back_from_parquet(tmp_path):
+    days = pd.date_range("2020-03-28", periods=3, tz="Europe/Berlin")
+    found = result_of(pd.DataFrame({"day": pd.Categorical(days), "rate": [1.0, 2.0, 3.0]}))
+    found.to_parquet(tmp_path / "found.parquet")
+    assert Recourses.from_parquet(tmp_path / "found.parquet").equals(found)
+
+
 def test_names_and_labels_that_parquet_does_not_have_are_text(tmp_path):
     index = pd.MultiIndex.from_tuples([("Leeds", 1), ("York", 2)], names=["town", 3])
     columns = pd.MultiIndex.from_tuples([("income", "net"), ("income", "gross")])

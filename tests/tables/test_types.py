@@ -45,6 +45,7 @@ def test_a_type_that_holds_all_values_is_taken(values, own, wanted):
         ([2**70, 1], object, "int64"),
         ([True, False], "bool", "halffloat[pyarrow]"),
         ([1.5, 2.0], "halffloat[pyarrow]", "bool[pyarrow]"),
+        ([2020, 2021], "int64", "period[M]"),
     ],
 )
 def test_a_type_that_would_change_a_value_is_not(values, own, wanted):

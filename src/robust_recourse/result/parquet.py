@@ -65,7 +65,11 @@ def read_parquet(path: str | PathLike[str]) -> tuple[dict[str, Any], pd.DataFram
 
 def check_table(path: str | PathLike[str], found: Recourses, table: pd.DataFrame) -> None:
     """Raise if the table in a file is not that of the recourses in its metadata."""
-    expected = _table(found.to_frame()).to_pandas()
+    arrow, parquet = _pyarrow()
+    # Through a file, too, where some types lose something or get it back.
+    sink = arrow.BufferOutputStream()
+    parquet.write_table(_table(found.to_frame()), sink)
+    expected = parquet.ParquetFile(arrow.BufferReader(sink.getvalue())).read().to_pandas()
     if _cells(table) != _cells(expected):
         raise ValueError(f"{Path(path)} has a table that is not that of its recourses: it was changed since.")
 

@@ -32,6 +32,8 @@ def cast(series: pd.Series, dtype: Any) -> pd.Series:
         return _categorical(series, dtype)
     if series.dtype == dtype or series.dtype.kind == "c":
         return series
+    if isinstance(dtype, pd.PeriodDtype) and series.dtype.kind in "biuf":
+        return series  # which pandas would take for years
     # Objects may have other gaps than None, which not every type understands.
     cells = series.where(series.notna(), None) if series.dtype == object else series
     try:
