@@ -525,6 +525,7 @@ def test_intervals_of_integers_have_one_type_whoever_has_a_recourse():
         assert Recourses.from_json(result.to_json()).equals(result)
 
 
+@pytest.mark.filterwarnings("ignore:X has values that no training row has")
 def test_types_of_recourses_do_not_depend_on_the_other_rows():
     X = pd.DataFrame({"a": np.arange(40, dtype="uint64"), "rate": np.arange(40.0)})
     rows = pd.DataFrame({"a": np.array([5, -1], dtype="int8"), "rate": [1.0, 2.0]})  # the model's type does not hold -1
@@ -536,6 +537,7 @@ def test_types_of_recourses_do_not_depend_on_the_other_rows():
         assert together.x["a"].dtype == alone.x["a"].dtype
 
 
+@pytest.mark.filterwarnings("ignore:X has values that no training row has")
 @pytest.mark.parametrize("dtype", ["str", "string", "category", "object"])
 def test_a_model_gets_categories_as_they_are_whatever_the_type_of_the_column(dtype):
     X = pd.DataFrame({"owner": [True, False] * 20, "rate": np.arange(40.0)})
