@@ -525,3 +525,39 @@ def test_intervals_of_integers_have_one_type_whoever_has_a_recourse():
         assert result.x["when"].dtype == result.boundary["when"].dtype == "interval[float64, right]"
         assert result.x0["when"].dtype == X["when"].dtype
         assert Recourses.from_json(result.to_json()).equals(result)
+
+
+@pytest.mark.filterwarnings("ignore:X has values that no training row has")
+def test_types_of_recourses_do_not_depend_on_the_other_rows():
+    X = pd.DataFrame({"a": np.arange(40, dtype="uint64"), "rate": np.arange(40.0)})
+    rows = pd.DataFrame({"a": np.array([5, -1], dtype="int8"), "rate": [1.0, 2.0]})  # the model's type does not hold -1
+    given_as_categories = rows.assign(a=pd.Categorical(rows["a"]))
+    method = NearestAccepted(lambda table: table["a"].to_numpy() > 20).fit(X)
+    for table in (rows, given_as_categories):
+        together, alone = method.explain(table), method.explain(table[:1])
+        assert alone.equals(together[:1])
+        assert together.x["a"].dtype == alone.x["a"].dtype
+
+
+@pytest.mark.filterwarnings("ignore:X has values that no training row has")
+@pytest.mark.parametrize("dtype", ["str", "string", "category", "object"])
+def test_a_model_gets_categories_as_they_are_whatever_the_type_of_the_column(dtype):
+    X = pd.DataFrame({"owner": [True, False] * 20, "rate": np.arange(40.0)})
+    rows = pd.DataFrame({"owner": pd.Series(["perhaps", "no"]).astype(dtype), "rate": [1.0, 2.0]})
+
+    def accepts(table):
+        assert all(cell in (True, False, "perhaps", "no") for cell in table["owner"].tolist())
+        return np.array([cell is True or cell is np.True_ for cell in table["owner"].tolist()])
+
+    found = NearestAccepted(accepts, ActionSet(X, immutable=["rate"])).fit(X).explain(rows)
+    assert found.x["owner"].tolist() == [True, True]
+    assert found.valid.all()
+
+
+def test_numbers_may_be_given_as_categories():
+    X = pd.DataFrame({"income": np.arange(10, 50), "rate": np.arange(40.0)})
+    rows = pd.DataFrame({"income": pd.Categorical([12, 15]), "rate": [1.0, 2.0]})
+    actions = ActionSet(X, increase=["income"], bounds={"income": (10, 60)})
+    found = NearestAccepted(lambda table: table["income"].to_numpy() > 30, actions).fit(X).explain(rows)
+    assert actions.check(rows, found.x) == []
+    assert (found.x["income"] > 30).all()

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from tests.result.conftest import FLOATS, result, results
 
 from robust_recourse import NearestAccepted, _files
+from robust_recourse.notices.values import text
 from robust_recourse.result import Recourses, Status
 from robust_recourse.result.document import checksum
 
@@ -132,6 +133,24 @@ def test_types_of_arrow_that_pandas_cannot_read_back_are_text(tmp_path):
     assert Recourses.from_parquet(tmp_path / "found.parquet").equals(found)
     assert found.x["town"].dtype == town
     assert pd.read_parquet(tmp_path / "found.parquet")["town"].tolist() == X["town"].tolist()
+
+
+@pytest.mark.parametrize(
+    "kinds",
+    [pd.period_range("2020", periods=3, freq="M"), pd.to_timedelta([1, 2, 3], unit="h"), pd.interval_range(0, 3)],
+)
+def test_categories_that_parquet_does_not_keep_are_text(kinds, tmp_path):
+    found = result_of(pd.DataFrame({"kind": pd.Categorical(kinds), "rate": [1.0, 2.0, 3.0]}))
+    found.to_parquet(tmp_path / "found.parquet")
+    assert Recourses.from_parquet(tmp_path / "found.parquet").equals(found)
+    assert pd.read_parquet(tmp_path / "found.parquet")["kind"].tolist() == [text(kind) for kind in kinds]
+
+
+def test_categories_of_times_with_a_zone_read_back_from_parquet(tmp_path):
+    days = pd.date_range("2020-03-28", periods=3, tz="Europe/Berlin")
+    found = result_of(pd.DataFrame({"day": pd.Categorical(days), "rate": [1.0, 2.0, 3.0]}))
+    found.to_parquet(tmp_path / "found.parquet")
+    assert Recourses.from_parquet(tmp_path / "found.parquet").equals(found)
 
 
 def test_names_and_labels_that_parquet_does_not_have_are_text(tmp_path):

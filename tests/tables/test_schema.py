@@ -226,6 +226,7 @@ def test_whole_numbers_that_no_float_holds_are_named(cells):
         Schema.learn(plain).read(frame, "X")
 
 
+@pytest.mark.filterwarnings("ignore:X has values that no training row has")
 def test_integers_that_floats_round_keep_their_bits_unless_they_change():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"a": rng.integers(0, 1000, 60), "b": rng.normal(size=60)})

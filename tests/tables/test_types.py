@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from robust_recourse.tables.types import alike, cast, gapped, replaced_in, ungapped
+from robust_recourse.tables.types import alike, cast, decimal_places, gapped, holds, replaced_in, ungapped
 
 
 @pytest.mark.parametrize(
@@ -43,6 +43,9 @@ def test_a_type_that_holds_all_values_is_taken(values, own, wanted):
         ([1e300, 1.0], "float64", "float32"),
         (["a", "b"], object, "float64"),
         ([2**70, 1], object, "int64"),
+        ([True, False], "bool", "halffloat[pyarrow]"),
+        ([1.5, 2.0], "halffloat[pyarrow]", "bool[pyarrow]"),
+        ([2020, 2021], "int64", "period[M]"),
     ],
 )
 def test_a_type_that_would_change_a_value_is_not(values, own, wanted):
@@ -180,3 +183,39 @@ def test_gaps_that_are_none_do_not_need_a_nullable_type():
 )
 def test_a_column_of_recourses_holds_all_categories_or_objects(own, values, wanted):
     assert gapped(pd.api.types.pandas_dtype(own), None, values) == wanted
+
+
+@pytest.mark.parametrize(
+    ("known", "cells", "wanted"),
+    [
+        ([0, 10], [False, 10, True], [0, 10, True]),
+        (pd.to_datetime(["2020-01-01"]), ["2020-01-01", pd.Timestamp("2020")], ["2020-01-01", pd.Timestamp("2020")]),
+        ([False, True], ["True", 1, 0.0], ["True", True, False]),
+        ([1, 2], [2.0, 2.5, None], [2, 2.5, None]),
+    ],
+)
+def test_cells_are_the_categories_that_they_equal_and_others_are_added(known, cells, wanted):
+    typed = cast(pd.Series(cells, dtype=object), pd.CategoricalDtype(known))
+    found = [None if gap else cell for cell, gap in zip(typed.tolist(), typed.isna(), strict=True)]
+    assert found == wanted
+    assert list(typed.cat.categories[: len(known)]) == list(known)
+
+
+def test_numbers_that_were_given_as_categories_have_a_type_of_numbers():
+    assert gapped(pd.CategoricalDtype([1.5, 2.0]), np.dtype("int64")) == np.dtype(float)
+    assert gapped(pd.CategoricalDtype([1, 2]), np.dtype("int8")) == "Int64"
+
+
+def test_what_a_type_holds():
+    assert holds(np.dtype("int64"), (False, True))
+    assert holds(pd.CategoricalDtype(["a", "b"]), ("b",))
+    assert not holds(pd.CategoricalDtype(["a", "b"]), ("b", "c"))
+    assert not holds(pd.StringDtype(), (False, True))
+    assert holds(pd.StringDtype(), ())
+
+
+def test_digits_of_decimal_types():
+    pa = pytest.importorskip("pyarrow")
+    assert decimal_places(pd.ArrowDtype(pa.decimal128(10, 2))) == (8, 2)
+    assert decimal_places(pd.ArrowDtype(pa.float64())) is None
+    assert decimal_places(np.dtype(float)) is None

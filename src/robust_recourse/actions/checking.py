@@ -105,7 +105,9 @@ class _Cells:
             if learnt.categorical and not self.allowed:
                 self.allowed = {"ordered" if learnt.kind == "ordered" else "categories": list(learnt.values)}
         self.steps = steps
-        if self.way and self.order is None and not numeric and not (learnt is not None and learnt.kind == "fixed"):
+        if learnt is not None:
+            return  # and the rule was checked against it
+        if self.way and self.order is None and not numeric:
             raise ValueError(
                 f"actions.{self.way} names column {self.name!r}, whose values have no order. Give it in ordered."
             )

@@ -17,7 +17,7 @@ from robust_recourse.tables.columns import Column, holds_numbers, learn_column, 
 from robust_recourse.tables.foreign import is_frame, native, to_pandas
 from robust_recourse.tables.naming import check_columns
 from robust_recourse.tables.table import MISSING, UNSEEN, Table
-from robust_recourse.tables.types import cast
+from robust_recourse.tables.types import cast, holds
 
 __all__ = ["Schema"]
 
@@ -148,7 +148,7 @@ class Schema:
             raise ValueError(f"{name} must have the columns of the training rows; it {' and '.join(problems)}.")
         given = frame
         frame = frame[names]
-        asked = pd.DataFrame({k: cast(frame.iloc[:, k], dtype) for k, dtype in enumerate(self.dtypes)})
+        asked = pd.DataFrame({k: self._asked(frame.iloc[:, k], k) for k in range(len(names))})
         asked.columns = names
         values = np.zeros(frame.shape)
         absent = frame.isna().to_numpy()
@@ -158,7 +158,12 @@ class Schema:
                 values[:, k] = _numbers(frame.iloc[:, k], name)
             elif column.categorical:
                 values[:, k] = _codes(frame.iloc[:, k], column.values, absent[:, k], name)
-        return Table(self.columns, values, absent, asked, given, back, self._native)
+        return Table(self.columns, values, absent, asked, given, back, self._native, self.dtypes)
+
+    def _asked(self, series: pd.Series, k: int) -> pd.Series:
+        """Return a column in the type that the model knows, else in its own, else as objects: all categories fit."""
+        typed = cast(_plain(series) if self.columns[k].kind == "number" else series, self.dtypes[k])
+        return typed if holds(typed.dtype, self.columns[k].values) else typed.astype(object)
 
 
 def _checked(frame: pd.DataFrame, name: str, fewest: int = 1) -> pd.DataFrame:
@@ -170,7 +175,7 @@ def _checked(frame: pd.DataFrame, name: str, fewest: int = 1) -> pd.DataFrame:
 
 def _numbers(series: pd.Series, name: str) -> FloatArray:
     # Texts are no numbers, even if they could be read as such: the model would get the texts.
-    plain = series.astype(object).infer_objects() if isinstance(series.dtype, pd.CategoricalDtype) else series
+    plain = _plain(series)
     if not (holds_numbers(plain) or types.is_bool_dtype(plain.dtype) or plain.isna().all()):
         raise TypeError(
             f"{name}: column {series.name!r} must hold numbers, as the training rows do, got dtype {series.dtype}."
@@ -184,6 +189,11 @@ def _numbers(series: pd.Series, name: str) -> FloatArray:
         row = int(infinite[0])
         raise ValueError(f"{name} must be finite, got {values[row]} in row {row}, column {series.name!r}.")
     return np.nan_to_num(values, nan=0.0)
+
+
+def _plain(series: pd.Series) -> pd.Series:
+    """Return numbers that were given as categories as numbers."""
+    return series.astype(object).infer_objects() if isinstance(series.dtype, pd.CategoricalDtype) else series
 
 
 def _codes(series: pd.Series, values: tuple[Any, ...], absent: BoolArray, name: str) -> FloatArray:

@@ -41,6 +41,8 @@ class Table:
         Turns a frame of pandas into one like that which was given; None for frames of pandas, and for arrays.
     native : callable or None
         Turns frames into those that a model gets; None for frames of pandas.
+    trained : tuple
+        Types of the columns of the training rows; empty if the model gets arrays.
     """
 
     columns: tuple[Column, ...]
@@ -50,6 +52,7 @@ class Table:
     given: pd.DataFrame | None
     back: Any
     native: Any
+    trained: tuple[Any, ...] = ()
 
     def __len__(self) -> int:
         return len(self.values)
@@ -147,6 +150,8 @@ class Table:
         if not changed.any():
             return cells
         new = _replaced(asked, rows[changed], changed[changed], values[changed], self._categories[k])
+        if decimal_places(new.dtype) is not None and decimal_places(dtype) is None:
+            new = new.astype(float)
         return replaced_in(cells, changed, new.astype(object))
 
     @cached_property
@@ -159,8 +164,8 @@ class Table:
         """The types of the columns of recourses."""
         assert self.given is not None
         return [
-            gapped(self.given.dtypes.iloc[place], array.dtype if column.kind == "number" else None, column.values)
-            for column, array, place in zip(self.columns, self._arrays, self._places, strict=True)
+            gapped(self.given.dtypes.iloc[place], dtype if column.kind == "number" else None, column.values)
+            for column, dtype, place in zip(self.columns, self.trained, self._places, strict=True)
         ]
 
 

@@ -11,7 +11,7 @@ from pandas.api.types import pandas_dtype
 
 from robust_recourse._typing import BoolArray
 
-__all__ = ["alike", "cast", "decimal_places", "gapped", "replaced_in", "ungapped"]
+__all__ = ["alike", "cast", "decimal_places", "gapped", "holds", "replaced_in", "ungapped"]
 
 
 def alike(one: Any, other: Any) -> bool:
@@ -32,14 +32,21 @@ def cast(series: pd.Series, dtype: Any) -> pd.Series:
         return _categorical(series, dtype)
     if series.dtype == dtype or series.dtype.kind == "c":
         return series
+    if isinstance(dtype, pd.PeriodDtype) and series.dtype.kind in "biuf":
+        return series  # which pandas would take for years
     # Objects may have other gaps than None, which not every type understands.
     cells = series.where(series.notna(), None) if series.dtype == object else series
     try:
         with np.errstate(invalid="ignore", over="ignore"):
             typed = cells.astype(dtype)
-    except (TypeError, ValueError, OverflowError):
+    except (TypeError, ValueError, OverflowError, NotImplementedError):
         return series
     return typed if _same(typed, series) else series
+
+
+def holds(dtype: Any, values: Sequence[Any]) -> bool:
+    """Whether values are of a type, or can be turned into it without a change."""
+    return not len(values) or alike(cast(pd.Series([*values], dtype=object), dtype).dtype, dtype)
 
 
 def replaced_in(series: pd.Series, changed: BoolArray, values: Any) -> pd.Series:
@@ -68,10 +75,11 @@ def gapped(own: Any, asked: Any = None, values: Sequence[Any] = ()) -> Any:
         The categories of the training rows, if it holds categories.
     """
     if isinstance(own, pd.CategoricalDtype):
-        return _all_categories(own, values)
+        # Numbers that were given as categories may become any number.
+        return _all_categories(own, values) if asked is None else gapped(own.categories.dtype, asked)
     if isinstance(own, pd.IntervalDtype) and own.subtype is not None and own.subtype.kind in "iu":
         return pd.IntervalDtype(np.dtype(float), own.closed)
-    if len(values) and cast(pd.Series([*values], dtype=object), own).dtype != own:
+    if not holds(own, values):
         return np.dtype(object)
     kept, wanted = (getattr(dtype, "numpy_dtype", dtype) for dtype in (own, asked))
     if not isinstance(kept, np.dtype) or kept.kind not in "biuf":
@@ -124,13 +132,15 @@ def _all_categories(own: pd.CategoricalDtype, values: Sequence[Any]) -> pd.Categ
 def _categorical(series: pd.Series, dtype: pd.CategoricalDtype) -> pd.Series:
     if alike(series.dtype, dtype):
         return series
-    known = dtype.categories
-    cells = series.astype(object)
-    new = [value for value in dict.fromkeys(cells[series.notna().to_numpy()].tolist()) if value not in known]
-    if new:
-        untyped = object if known.dtype == object else None
-        dtype = pd.CategoricalDtype(pd.Index([*known.tolist(), *new], dtype=untyped), dtype.ordered)
-    return pd.Series(pd.Categorical(cells, dtype=dtype), index=series.index, name=series.name)
+    # By equality of plain values: an index would read texts as dates, and tell True from 1 only at times.
+    known = dtype.categories.tolist()
+    places = {value: code for code, value in enumerate(known)}
+    cells = zip(series.astype(object).tolist(), series.isna().tolist(), strict=True)
+    codes = np.array([-1 if gap else places.setdefault(cell, len(places)) for cell, gap in cells], dtype=np.int64)
+    if len(places) > len(known):
+        untyped = object if dtype.categories.dtype == object else None
+        dtype = pd.CategoricalDtype(pd.Index([*places], dtype=untyped), dtype.ordered)
+    return pd.Series(pd.Categorical.from_codes(codes, dtype=dtype), index=series.index, name=series.name)
 
 
 def _same(typed: pd.Series, series: pd.Series) -> bool:
