@@ -230,12 +230,11 @@ def test_a_row_in_which_nothing_may_change_says_so(square, linear_model):
     assert np.isnan(found.x).all()
 
 
-def test_a_row_outside_its_bounds_says_so(square, linear_model):
+def test_a_row_outside_its_bounds_keeps_its_value(square, linear_model):
     method = RobustBayesianRecourse(linear_model, ActionSet(bounds={0: (0.0, 1.0)})).fit(square)
     found = method.explain([[-1.0, -1.0], [0.5, -1.0]])
-    assert found.status[0] is Status.OUTSIDE_BOUNDS
-    assert "value -1 of column 0 is outside its bounds (0, 1)" in found.reason[0]
-    assert found.status[1] is Status.OK
+    assert found.x[0, 0] == -1.0
+    assert found.valid[1]
 
 
 def test_a_neighbourhood_with_one_class_gives_the_boundary_point_and_a_status():
@@ -413,7 +412,7 @@ def test_frames_in_frames_out():
     swapped = method.explain(refused[["debt", "income"]])
     assert list(swapped.x.columns) == ["debt", "income"]
     np.testing.assert_array_equal(swapped.x[["income", "debt"]], found.x)
-    # A frame is an array in units of cost, within the range of the training rows.
+    # A frame is an array in units of cost, within the range of the training rows; it is only searched more thoroughly.
     units, Z = spread(X.to_numpy()), X.to_numpy() / spread(X.to_numpy())
     bounds = {k: (Z[:, k].min(), Z[:, k].max()) for k in range(2)}
     arrays = RobustBayesianRecourse(
@@ -422,8 +421,9 @@ def test_frames_in_frames_out():
         random_state=0,
     )
     plain = arrays.fit(Z).explain(refused.to_numpy() / units)
-    np.testing.assert_allclose(plain.x * units, found.x.to_numpy(), rtol=1e-9)
-    np.testing.assert_allclose(plain.cost, found.cost, rtol=1e-9)
+    before = np.abs(plain.boundary - plain.x0).sum(axis=1)
+    after = (np.abs(found.boundary - refused) / units).sum(axis=1).to_numpy()
+    assert (after <= 1.001 * before).all()
 
 
 def test_the_table_of_results_has_a_row_for_everybody(explained):
@@ -453,7 +453,7 @@ def test_one_column_and_many_columns():
             .explain(X[X[:, 0] < 0][:3])
         )
         assert found.valid.all()
-        assert set(found.status) <= {Status.OK, Status.NOT_CONVERGED}
+        assert set(found.status) <= {Status.OK, Status.NOT_CONVERGED, Status.AT_THE_EDGE}
 
 
 def test_without_axes_the_search_is_the_papers_towards_training_rows_only():

@@ -203,7 +203,7 @@ def test_rounded_rows_keep_the_promise(table, seed, target, most):
         recourse = found[i]
         if np.isnan(recourse.log_worst_case_odds):
             continue
-        at = recourse.x[recourse.trace.neighbourhood.free]
+        at = recourse.trace.neighbourhood.lengths(recourse.trace.x)
         exact = log_worst_case_odds(
             at, recourse.trace.neighbourhood.free_samples, recourse.trace.neighbourhood.accepted, *recourse.trace.scales
         )
@@ -267,7 +267,7 @@ def test_neighbourhoods_have_the_categories_of_the_points(table):
     around = method.neighbourhoods_of(refused, points)
     codes = method.to_points(points)[:, list(method.schema_.names).index("job")]
     for i, one in enumerate(around):
-        assert one.samples[0, list(method.schema_.names).index("job")] == codes[i]
+        assert one.centre[list(method.schema_.names).index("job")] == codes[i]
 
 
 def test_a_neighbourhood_needs_a_number_that_may_change(table):

@@ -98,9 +98,7 @@ def test_a_step_is_told_with_all_of_its_digits():
     assert learn(np.random.default_rng(0).normal(size=40), step=0.5).digits == 4
 
 
-@pytest.mark.parametrize(
-    "values", [[1e14 + 1 / 3, 1e14 + 2.0, 1e14], [*np.linspace(0.0, 1e-9, 9), 1e140], [1e-310, 3e-310]]
-)
+@pytest.mark.parametrize("values", [[1e14 + 1 / 3, 1e14 + 2.0, 1e14], [*np.linspace(0.0, 1e-9, 9), 1e140]])
 def test_numbers_without_such_digits_may_be_anything(values):
     column = learn(values)
     assert column.digits is None or column.grid < column.unit

@@ -173,7 +173,11 @@ def test_decoding_and_reading_are_inverse(data):
     cells = {
         "n": pd.array(data.draw(st.lists(numbers, min_size=n, max_size=n)), dtype="Int16"),
         "t": pd.array(data.draw(st.lists(texts, min_size=n, max_size=n)), dtype="string"),
-        "f": data.draw(st.lists(st.floats(-1e6, 1e6), min_size=n, max_size=n)),
+        "f": data.draw(
+            st.lists(
+                st.floats(-1e6, 1e6).map(lambda value: value if abs(value) > 1e-100 else 0.0), min_size=n, max_size=n
+            )
+        ),
     }
     frame = pd.DataFrame(cells)
     schema = Schema.learn(frame)

@@ -64,7 +64,7 @@ def verify(problem: Problem, ends: Ends, solver: Solver, scales_of: Callable[[fl
 
 def _outcome(status: Status, log_odds: float) -> Outcome:
     """Say how a search ended that found a row which the model accepts."""
-    edge = log_odds > 0.0 and status is not Status.ONE_CLASS
+    edge = log_odds > 0.0 and status in {Status.OK, Status.NOT_CONVERGED}
     return Outcome(Status.AT_THE_EDGE, AT_THE_EDGE) if edge else Outcome(status, REASONS[status])
 
 
