@@ -543,11 +543,12 @@ def test_types_of_recourses_do_not_depend_on_the_other_rows():
 @pytest.mark.parametrize("dtype", ["str", "string", "category", "object"])
 def test_a_model_gets_categories_as_they_are_whatever_the_type_of_the_column(dtype):
     X = pd.DataFrame({"owner": [True, False] * 20, "rate": np.arange(40.0)})
-    rows = pd.DataFrame({"owner": pd.Series(["perhaps", "no"]).astype(dtype), "rate": [1.0, 2.0]})
+    rows = pd.DataFrame({"owner": pd.Series(["perhaps", "no"]).astype(dtype), "rate": [11.0, 12.0]})
 
     def accepts(table):
         assert all(cell in (True, False, "perhaps", "no") for cell in table["owner"].tolist())
-        return np.array([cell is True or cell is np.True_ for cell in table["owner"].tolist()])
+        owner = np.array([cell is True or cell is np.True_ for cell in table["owner"].tolist()])
+        return owner & (table["rate"].to_numpy() > 10.0)
 
     found = NearestAccepted(accepts, ActionSet(X, immutable=["rate"])).fit(X).explain(rows)
     assert found.x["owner"].tolist() == [True, True]

@@ -202,7 +202,7 @@ def _learn_number(
     if max(-low, high) > _LARGEST:
         raise ValueError(f"Column {name!r} has numbers as large as {max(-low, high):g}; use another unit for them.")
     if high - low < 1.0 / _LARGEST:
-        raise ValueError(f"Column {name!r} has numbers that differ by {high - low:g} at most; use another unit.")
+        return Column(name, "fixed", why="its numbers differ too little to calculate with; use another unit for them")
     unit = float(spread(values[:, None])[0])
     digits = _digits(values, unit, dtype)
     if step is None:
