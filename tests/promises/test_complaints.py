@@ -201,7 +201,6 @@ def test_what_is_told_in_lists_and_files_is_what_the_model_was_asked_about(bank,
     [
         ({"immutable": ["income", "savings", "used", "limit", "children", "school", "job", "sex", "owner", "birthday"]},
          "nothing may change", "action set"),
-        ({"bounds": {"income": (8000, 9000)}}, "outside the bounds", "income"),
         ({"immutable": ["income", "savings", "used", "limit", "owner", "school"]},
          "no favourable candidate reachable", "columns"),
         ({"rules": ["limit >= 1000000"]}, None, "limit >= 1000000"),

@@ -226,7 +226,7 @@ def _foresee(rules: Sequence[ColumnRule], learnt: Sequence[Column | None], names
         if link is None:
             rates = [(rules[other].effects or {})[name] for other in others]
             sources = [(table[other], rate) for other, rate in zip(others, rates, strict=True)]
-            cells.start = moved(cells, sources, column.grid if column else 0.0, cells.precision)
+            cells.start = moved(cells, sources, column.step if column else 0.0, cells.precision)
         else:
             cells.leader = table[others[0]]
             cells.start = followed(cells, cells.leader, dict(column.partners) if column else link[1] or {})

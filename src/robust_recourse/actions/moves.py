@@ -226,7 +226,7 @@ class Moves:
 
     def _told(self, k: int) -> Callable[[FloatArray], FloatArray]:
         """Return what rounds numbers of a column to its grid, in its type."""
-        step, short = self.columns[k].grid, _short(self.dtypes[k]) if self.dtypes else None
+        step, short = self.columns[k].step, _short(self.dtypes[k]) if self.dtypes else None
         if step > 0.0:
             return lambda value: _multiples(value, step, short)[1]
         if short is not None:
