@@ -269,7 +269,7 @@ def test_worst_case_rings_are_the_projected_gaussians(cases, case, where):
     point = recourse.boundary + 0.03 * around.free if where == "elsewhere" else getattr(recourse, where)
     figure = worst_case(recourse, point)
     ax = figure.axes[0]
-    plane = choose_plane(recourse).within(around.free)
+    plane = choose_plane(recourse).within(around)
     worst = recourse.worst_case(point)
     rings = ellipses(ax)
     kind = {"boundary": "boundary point", "x": "recourse", "elsewhere": "chosen point"}[where]

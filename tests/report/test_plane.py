@@ -100,7 +100,7 @@ def test_names_may_be_tuples_or_numbers(recourse):
 
 def test_covariances_are_projected(partly):
     around = partly.trace.neighbourhood
-    plane = choose_plane(partly).within(around.free)
+    plane = choose_plane(partly).within(around)
     mixture = recover(partly.boundary[around.free], around.free_samples, around.accepted, 0.1, 0.05, 0.07).accepted
     naive = np.array([plane.basis @ matrix @ plane.basis.T for matrix in mixture.covariances])
     np.testing.assert_allclose(plane.project_spread(mixture.directions, mixture.along, mixture.across), naive)
@@ -110,7 +110,7 @@ def test_planes_stay_in_the_columns_that_may_change(partly):
     for show in ("way", "neighbourhood"):
         plane = choose_plane(partly, show=show)
         np.testing.assert_array_equal(plane.basis[:, [1, 4]], 0.0)
-        inner = plane.within(partly.trace.neighbourhood.free)
+        inner = plane.within(partly.trace.neighbourhood)
         samples = partly.trace.neighbourhood
         np.testing.assert_allclose(inner.project(samples.free_samples), plane.project(samples.samples))
 

@@ -173,3 +173,26 @@ def test_tasks_of_any_size_find_the_same(method, train, monkeypatch):
         parts = search.explain(rows, n_recourses=2)
         pd.testing.assert_frame_equal(parts.x, whole.x)
         np.testing.assert_array_equal(parts.n_queries, whole.n_queries)
+
+
+def test_what_a_deadline_finds_half_improved_is_returned(train, clock):
+    rows = train[model(train) <= 0.5][:24]
+
+    def slow(frame):
+        clock.now += 1.0
+        return model(frame)
+
+    search = fitted(RobustBayesianRecourse, train, slow)
+    begin = clock.now
+    # Fewer people are searched together if there is a limit, so the whole time is that with one.
+    assert search.explain(rows, time_limit=1e6).valid.all()
+    whole = clock.now - begin
+    hurried = []
+    for part in (0.5, 0.55, 0.6, 0.65, 0.7):
+        found = search.explain(rows, time_limit=part * whole)
+        assert found.valid.sum() >= len(rows) / 3
+        early = found.status == Status.HURRIED
+        assert found.valid[early].all()
+        hurried += found.reason[early].tolist()
+    assert hurried
+    assert all("time limit passed" in reason for reason in hurried)

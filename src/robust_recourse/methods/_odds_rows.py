@@ -9,6 +9,7 @@ import numpy as np
 from robust_recourse._typing import FloatArray, IntArray, Rounding
 from robust_recourse.methods._odds_descent import Solver, objective_of
 from robust_recourse.methods._odds_problem import Part, Problem
+from robust_recourse.sampling.ranking import best_of_each, rank_within
 
 __all__ = ["ROUNDINGS", "best_rows"]
 
@@ -50,9 +51,7 @@ class _Climb:
         for part in parts:
             self._radius[part.people] = part.around.radius
         self.x = problem.task.snap(problem.boundary, np.arange(len(problem)))
-        self._log_odds = np.full(len(problem), np.inf)
-        every = np.arange(len(problem))
-        self._log_odds = self._judged(self.x, every)
+        self._log_odds = self._judged(self.x, np.arange(len(problem)))
 
     def run(self, ends: FloatArray) -> FloatArray:
         """Start from roundings of the ends, and walk."""
@@ -81,8 +80,7 @@ class _Climb:
         log_odds = self._judged(points, owner)
         better = np.flatnonzero(log_odds < self._log_odds[owner] - _BETTER)
         better = better[self._problem.task.oracle(points[better], owner[better])]
-        order = better[np.lexsort((np.arange(len(better)), log_odds[better], owner[better]))]
-        first = order[np.diff(owner[order], prepend=-1) != 0]
+        first = better[best_of_each(owner[better], log_odds[better])]
         self.x[owner[first]], self._log_odds[owner[first]] = points[first], log_odds[first]
         found: IntArray = owner[first]
         return found
@@ -99,7 +97,7 @@ class _Climb:
             whose = place[owner[mine]]
             order = np.argsort(whose, kind="stable")
             mine, whose = mine[order], whose[order]
-            rank = np.arange(len(whose)) - np.searchsorted(whose, whose)
+            rank = rank_within(whose)
             # People have different numbers of rows: what is missing is the row they have.
             padded = np.repeat(self.x[part.people][:, None, :], rank.max() + 1, axis=1)
             padded[whose, rank] = points[mine]

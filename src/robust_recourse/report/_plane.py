@@ -74,7 +74,7 @@ class Plane:
         """
         shadows = directions @ self.basis.T
         outer = shadows[:, :, None] * shadows[:, None, :]
-        isotropic = across[:, None, None] ** 2 * np.eye(len(self.basis))
+        isotropic = across[:, None, None] ** 2 * (self.basis @ self.basis.T)
         matrices: FloatArray = isotropic + (along**2 - across**2)[:, None, None] * outer
         return matrices
 
@@ -97,9 +97,17 @@ class Plane:
         points: FloatArray = self.origin + (coordinates - self.offset) @ self.basis
         return points
 
-    def within(self, free: BoolArray) -> Plane:
-        """Return the same plane in the columns that may change, which hold all of its directions."""
-        return replace(self, origin=self.origin[free], basis=self.basis[:, free])
+    def within(self, around: Neighbourhood) -> Plane:
+        """Return the same plane in the columns that vary in a neighbourhood, as these are measured there."""
+        free, stretch = around.free, around.stretch
+        return replace(self, origin=self.origin[free] / stretch, basis=self.basis[:, free] * stretch)
+
+    def shows(self, points: FloatArray) -> BoolArray:
+        """Which points have categories that the axes have."""
+        shown = np.ones(len(points), dtype=bool)
+        for k, axis in self.categories:
+            shown &= np.isin(points[:, int(self.basis[k].argmax())], axis.codes)
+        return shown
 
 
 def trace_of(recourse: Recourse) -> tuple[Trace, Neighbourhood]:

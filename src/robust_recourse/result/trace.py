@@ -61,7 +61,7 @@ class Trace:
             raise ValueError(f"at must have a value for each of the {len(order)} columns, got {len(cells)}.")
         point = self.x.copy()
         for k, cell in zip(order, cells, strict=True):
-            if self.neighbourhood is not None and self.neighbourhood.free[k]:
+            if self.neighbourhood is not None and self.neighbourhood.numbers[k]:
                 if np.isnan(self.unit[k]):
                     raise ValueError("at cannot be given where a column has a cost of its own, in actions.cost.")
                 point[k] = check_vector([cell], "at")[0] / self.unit[k]

@@ -27,6 +27,7 @@ from robust_recourse.sampling.bisection import Lines, bisect
 from robust_recourse.sampling.few import cheapest_few
 from robust_recourse.sampling.options import Ladder, ladder_of
 from robust_recourse.sampling.polishing import polish
+from robust_recourse.sampling.ranking import best_of_each, rank_within
 from robust_recourse.sampling.segments import Axes, Joined, Segments, Switches, ToPoints, nearest_segments
 
 __all__ = ["Boundary", "Look", "find_boundary"]
@@ -135,8 +136,7 @@ def _thoroughly(ask: Ask, room: Room, candidates: FloatArray, ladder: Ladder, x:
     accepted = accepted[ask(points[accepted], owner[accepted])]
     points, owner = np.concatenate([x, points[accepted]]), np.append(np.arange(m), owner[accepted])
     points = polish(ask.take(owner), room.take(owner), points)
-    order = np.lexsort((np.arange(len(owner)), room.cost(points, owner), owner))
-    x = points[order[np.diff(owner[order], prepend=-1) != 0]]
+    x = points[best_of_each(owner, room.cost(points, owner))]
     few = cheapest_few(ask, room, ladder, x)
     found = np.flatnonzero((few != x).any(axis=1))
     few[found] = polish(ask.take(found), room.take(found), few[found])
@@ -283,7 +283,7 @@ class _Search:
             cost.ravel()[segments[~yes]] = -np.inf
             segments = segments[yes]
             owner = self._segments.owner(segments)
-            chosen.append(segments[_rank_within(owner) < _FIRST])
+            chosen.append(segments[rank_within(owner) < _FIRST])
             missing = np.setdiff1d(missing, owner)
             first, last = last, min(4 * last, width)
         return np.concatenate([np.zeros(0, dtype=np.int64), *chosen])
@@ -304,8 +304,8 @@ class _Search:
         self._refused[segments] = np.maximum(self._refused[segments], low)
         segments, low, high = segments[left], low[left], high[left]
         owner = self._segments.owner(segments)
-        order = np.lexsort((segments, high, owner))
-        winner = order[_rank_within(owner[order]) == 0]
+        order = np.argsort(segments, kind="stable")
+        winner = order[best_of_each(owner[order], high[order])]
         winner = winner[high[winner] < self._high[owner[winner]]]
         at = owner[winner]
         self._best[at], self._low[at], self._high[at] = segments[winner], low[winner], high[winner]
@@ -369,13 +369,6 @@ def _coarse(_: IntArray, low: FloatArray, high: FloatArray) -> BoolArray:
 
 def _spread(owner: IntArray) -> BoolArray:
     """Mark a few contenders of every person, spread over its list."""
-    rank, count = _rank_within(owner), np.bincount(owner, minlength=1)[owner]
+    rank, count = rank_within(owner), np.bincount(owner, minlength=1)[owner]
     marked: BoolArray = (rank * _PICKS // count) != ((rank - 1) * _PICKS // count)
     return marked
-
-
-def _rank_within(sorted_groups: IntArray) -> IntArray:
-    """Position of every entry within its run of equal entries."""
-    starts = np.flatnonzero(np.diff(sorted_groups, prepend=-1))
-    lengths = np.diff(np.append(starts, len(sorted_groups)))
-    return np.arange(len(sorted_groups)) - np.repeat(starts, lengths)

@@ -15,8 +15,9 @@ import numpy as np
 from robust_recourse._typing import FloatArray, IntArray
 from robust_recourse.math.limits import Room
 from robust_recourse.sampling.asking import Ask
-from robust_recourse.sampling.options import Ladder, options_of
+from robust_recourse.sampling.options import ROUNDED, Ladder, options_of
 from robust_recourse.sampling.polishing import polish
+from robust_recourse.sampling.ranking import best_of_each, rank_within
 
 __all__ = ["cheapest_few", "cheapest_of_each"]
 
@@ -25,7 +26,6 @@ _VALUES = 3  # of a number on either side, in sets that must beat what is known
 _FINER = {1: (17,), 2: (2, 5, 17), 3: (2, 5)}  # where nothing is known yet, one after the other, by number of changes
 _THREE = (1, 2)  # the same for sets of three
 _SHARE = 1.0 / 3.0  # of a known cost that one column of two gets; the other gets the rest
-_ROUNDED = 1.0 + 2.0**-40  # a cost may differ so much from what was to be spent
 _LESS = 2.0**-7  # of a known cost that must be saved
 _FOLLOWED = 3  # points of a person that are polished
 _POINTS, _ALL = 4096, 2**17  # of a person, of every kind: to beat what is known, and to find anything at all
@@ -97,7 +97,7 @@ def _tried(ask: Ask, room: Room, limit: FloatArray, sets: _Sets) -> FloatArray:
             points, owner = build(people)
             points = ask.rows(points, owner, "inward")
             cost = room.cost(points, owner)
-            asked = np.flatnonzero((cost > 0.0) & (cost <= limit[owner] * _ROUNDED))
+            asked = np.flatnonzero((cost > 0.0) & (cost <= limit[owner] * ROUNDED))
             asked = asked[ask(points[asked], owner[asked])]
             held.append(points[asked])
             owners.append(owner[asked])
@@ -111,15 +111,14 @@ def cheapest_of_each(ask: Ask, room: Room, points: FloatArray, owner: IntArray) 
     points, owner = points[order], owner[order]
     sets = np.column_stack([owner, points != room.x0[owner]])
     first = np.sort(np.unique(sets, axis=0, return_index=True)[1])
-    first = first[np.arange(len(first)) - np.searchsorted(owner[first], owner[first]) < _FOLLOWED]
+    first = first[rank_within(owner[first]) < _FOLLOWED]
     points, owner = points[first], owner[first]
     best = np.full_like(room.x0, np.nan)
     if not len(points):
         return best
     x0 = room.x0[owner]
     polished = polish(ask.take(owner), Room(room.limits, x0, points != x0), points)
-    order = np.lexsort((np.arange(len(owner)), room.cost(polished, owner), owner))
-    first = order[np.diff(owner[order], prepend=-1) != 0]
+    first = best_of_each(owner, room.cost(polished, owner))
     best[owner[first]] = polished[first]
     return best
 
@@ -165,7 +164,7 @@ class _Sets:
             one, other = np.nonzero(chosen[:, -1:] < others)
             other = others[other]
             fits = (column[chosen[one]] != column[other][:, None]).all(axis=1)
-            fits &= cost[chosen[one]].sum(axis=1) + cost[other] <= self._limit[i] * _ROUNDED
+            fits &= cost[chosen[one]].sum(axis=1) + cost[other] <= self._limit[i] * ROUNDED
             chosen = np.column_stack([chosen[one[fits]], other[fits]])
             if len(chosen) > self.most:
                 chosen = chosen[np.linspace(0, len(chosen) - 1, self.most).astype(np.int64)]
@@ -192,10 +191,10 @@ class _Sets:
                 few = np.linspace(0, len(one) - 1, self.most).astype(np.int64)
                 one, other = one[few], other[few]
             partner, sign = np.tile(free, 2)[other], np.where(other < len(free), -1.0, 1.0)
-            end_ = own[partner] + sign * (limit - price[one]) / weights[partner]
+            whole = own[partner] + sign * (limit - price[one]) / weights[partner]
             built, rows = np.tile(own, (len(one), 1)), np.arange(len(one))
             built[rows, column[one]] = value[one]
-            built[rows, partner] = np.clip(end_, lower[i, partner], upper[i, partner])
+            built[rows, partner] = np.clip(whole, lower[i, partner], upper[i, partner])
             points.append(built)
             owners.append(np.full(len(one), i))
         return np.concatenate(points), np.concatenate(owners)

@@ -133,6 +133,11 @@ class Neighbourhood:
         return numbers
 
     @property
+    def stretch(self) -> FloatArray:
+        """What one unit of length is in units of cost, in the columns that vary."""
+        return np.ones(int(self.free.sum())) if self.metric is None else self.metric.stretch
+
+    @property
     def free_samples(self) -> FloatArray:
         """The samples in the columns that vary, as they are measured; drawn again."""
         points = self._drawn()

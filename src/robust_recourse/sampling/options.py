@@ -11,10 +11,12 @@ from robust_recourse._typing import FloatArray, IntArray
 from robust_recourse.math.limits import Room
 from robust_recourse.sampling.asking import Ask
 
-__all__ = ["Ladder", "Options", "ladder_of", "options_of"]
+__all__ = ["ROUNDED", "Ladder", "Options", "ladder_of", "options_of"]
 
 _RUNGS = 17  # quantiles of a column
-_ROUNDED = 1.0 + 2.0**-40  # a cost may differ so much from what was to be spent
+
+ROUNDED = 1.0 + 2.0**-40
+"""A cost may be so many times what was to be spent, by rounding."""
 
 Ladder = Sequence[FloatArray]
 """Values of every column that occur in the training rows, in units of cost; those of categories are not used."""
@@ -91,7 +93,7 @@ def options_of(ask: Ask, room: Room, ladder: Ladder, most: FloatArray, n: int) -
     points = ask.rows(found.points(room), found.owner, "inward")
     value = points[np.arange(len(points)), found.column]
     found = found._replace(value=value, cost=room.cost(points, found.owner))
-    found = found.take(np.flatnonzero((found.cost > 0.0) & (found.cost <= most[found.owner] * _ROUNDED)))
+    found = found.take(np.flatnonzero((found.cost > 0.0) & (found.cost <= most[found.owner] * ROUNDED)))
     order = np.lexsort((found.value, found.column, found.owner))
     found = found.take(order)
     same = np.zeros(len(order), dtype=bool)

@@ -16,6 +16,7 @@ from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse.math.limits import Room
 from robust_recourse.sampling.asking import Ask
 from robust_recourse.sampling.bisection import Lines, bisect
+from robust_recourse.sampling.ranking import best_of_each, rank_within
 
 __all__ = ["polish"]
 
@@ -99,8 +100,7 @@ def _round(ask: Ask, room: Room, x: FloatArray, hard: BoolArray) -> tuple[FloatA
     found, people = _with_all(ask, room, x, found, people, columns)
     found = ask.rows(found, people)
     cost, before = room.cost(found, people), room.limits.cost(x, room.x0)
-    order = np.lexsort((np.arange(len(people)), cost, people))
-    first = order[np.diff(people[order], prepend=-1) != 0]
+    first = best_of_each(people, cost)
     # Somebody who was refused must change something, whatever a model that contradicts itself says.
     first = first[(cost[first] < before[people[first]]) & (cost[first] > 0.0)]
     improved = np.zeros(len(x), dtype=bool)
@@ -212,9 +212,8 @@ def _nudged(room: Room, x: FloatArray, people: IntArray, given: IntArray, taken:
 
 def _first_few(owner: IntArray) -> BoolArray:
     order = np.argsort(owner, kind="stable")
-    begin = np.searchsorted(owner[order], owner[order])
     few = np.zeros(len(owner), dtype=bool)
-    few[order] = np.arange(len(owner)) - begin < _BISECTED
+    few[order] = rank_within(owner[order]) < _BISECTED
     return few
 
 

@@ -70,7 +70,7 @@ def worst_case(
     point = around.centre if at is None else trace.point(at)
     n_components = check_integer(n_components, "n_components", minimum=2)
     scales, worst = facts.radii(recourse), trace.worst_case(point)
-    mixtures, inner = (worst.refused, worst.accepted), plane.within(around.free)
+    mixtures, inner = (worst.refused, worst.accepted), plane.within(around)
     chosen = evenly([inner.project(mixture.nominal_means) for mixture in mixtures], n_components)
     counts = [f"{len(some)} of {len(mixture.means)}" for some, mixture in zip(chosen, mixtures, strict=True)]
     kind, marker, colour = "chosen point", "D", INK
@@ -111,21 +111,22 @@ def _draw_gaussians(
     shapes = plane.project_spread(mixture.directions[chosen], mixture.along[chosen], mixture.across[chosen])
     variances, axes = np.linalg.eigh(shapes)
     wide = np.sqrt(variances)
+    nominal = mixture.sigma * np.sqrt((plane.basis**2).sum(axis=1))
     pale: dict[str, Any] = {"edgecolor": colour, "linestyle": (0, (4, 3)), "linewidth": 1.0, "alpha": 0.55}
     solid: dict[str, Any] = {"edgecolor": colour, "linewidth": 1.6}
     if plane.is_line:
         after = after + np.array([0.0, 0.04])
-        for at, half, style in ((before, np.full(len(wide), mixture.sigma), pale), (after, wide[:, 0], solid)):
+        for at, half, style in ((before, np.full(len(wide), nominal[0]), pale), (after, wide[:, 0], solid)):
             shift = np.column_stack([half, np.zeros_like(half)])
             style["color"] = style.pop("edgecolor")
             ax.add_collection(LineCollection(list(np.stack([at - shift, at + shift], axis=1)), zorder=3, **style))
     else:
         for old, new, (small, large), vectors in zip(before, after, wide, axes, strict=True):
             angle = float(np.degrees(np.arctan2(vectors[1, 1], vectors[0, 1])))
-            ax.add_patch(Ellipse(tuple(old), 2 * mixture.sigma, 2 * mixture.sigma, fill=False, zorder=2, **pale))
+            ax.add_patch(Ellipse(tuple(old), *2.0 * nominal, fill=False, zorder=2, **pale))
             ax.add_patch(Ellipse(tuple(new), 2 * large, 2 * small, angle=angle, fill=False, zorder=3, **solid))
     ax.add_collection(LineCollection(list(np.stack([before, after], axis=1)), colors=colour, linewidths=1.0, zorder=3))
     ax.plot(*before.T, "o", color=colour, markersize=4.5, alpha=0.45, zorder=3)
     ax.plot(*after.T, "o", color=colour, markersize=5.0, zorder=4)
-    reach = np.maximum(wide.max(axis=1, keepdims=True), mixture.sigma)
+    reach = np.maximum(wide.max(axis=1, keepdims=True), nominal.max())
     return np.concatenate([before - reach, before + reach, after - reach, after + reach])

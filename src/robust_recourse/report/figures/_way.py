@@ -60,7 +60,9 @@ def illustration(
     """
     trace, around = trace_of(recourse)
     plane = choose_plane(recourse, directions, columns, show="way")
-    samples = plane.spots(around.samples, jitter(len(around.accepted)))
+    # A sample may have a category that neither the person nor the recourse has, and that no axis names.
+    shown = plane.shows(around.samples)
+    samples, accepted = plane.spots(around.samples[shown], jitter(int(shown.sum()))), around.accepted[shown]
     path = plane.spots(around.centre[None] if trace.path is None else trace.path)
     start, boundary, end = plane.spots(np.array([trace.x0, around.centre, trace.x]))
     near = np.concatenate([samples, path, [boundary, end]])
@@ -80,7 +82,7 @@ def illustration(
             draw_point(ax, start, "refused point", INK, 220.0, "*")
             draw_points(ax, boundary, end)
             ax.plot(*path.T, color=INK, marker=".", markersize=5.0, label="path of the descent", zorder=4)
-            draw_samples(ax, samples, around.accepted, size=5.0 if far and ax is axes[0] else 18.0)
+            draw_samples(ax, samples, accepted, size=5.0 if far and ax is axes[0] else 18.0)
         if far:
             (left, right), (bottom, top) = windows[1]
             axes[0].add_patch(Rectangle((left, bottom), right - left, top - bottom, fill=False, ec=INK, zorder=3))
