@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from robust_recourse.math.limits import Limits, Room
@@ -175,6 +175,7 @@ def additive(seed, n_numbers, n_categories):
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000), st.integers(0, 2), st.integers(1, 2))
+@example(64, 2, 2)  # both switches are enough, and all ends of the segments are refused
 def test_no_point_is_cheaper_than_the_cheapest_of_all_and_none_of_the_segments_has_a_cheaper_one(
     search, seed, n_numbers, n_categories
 ):

@@ -213,6 +213,8 @@ class _Search:
             if np.isinf(self._high).any():
                 first = self._first_segments()
                 self._compete(first, self._cost[first])
+                jumps = self._first_jumps()
+                self._compete(jumps, self._jump[jumps])
             self._improve_all(resolution)
         self._refine(resolution)
         reached = self._best >= 0
@@ -287,6 +289,15 @@ class _Search:
             missing = np.setdiff1d(missing, owner)
             first, last = last, min(4 * last, width)
         return np.concatenate([np.zeros(0, dtype=np.int64), *chosen])
+
+    def _first_jumps(self) -> IntArray:
+        """Choose the cheapest accepted beginnings of segments, switches alone, for people none of whose ends will do."""
+        width = self._segments.cost.shape[1]
+        segments = (np.flatnonzero(np.isinf(self._high))[:, None] * width + np.arange(width)).ravel()
+        segments = segments[(self._jump[segments] > 0.0) & (self._jump[segments] < self._cost[segments])]
+        segments = segments[self._accepted(segments, self._jump[segments])]
+        first: IntArray = segments[best_of_each(self._segments.owner(segments), self._jump[segments])]
+        return first
 
     def _lines(self, segments: IntArray) -> Lines:
         return Lines(
