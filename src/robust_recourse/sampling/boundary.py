@@ -291,7 +291,7 @@ class _Search:
         return np.concatenate([np.zeros(0, dtype=np.int64), *chosen])
 
     def _first_jumps(self) -> IntArray:
-        """Choose the cheapest accepted beginnings of segments, switches alone, for people none of whose ends will do."""
+        """Choose the cheapest accepted beginnings of segments, switches alone, for people without an accepted end."""
         width = self._segments.cost.shape[1]
         segments = (np.flatnonzero(np.isinf(self._high))[:, None] * width + np.arange(width)).ravel()
         segments = segments[(self._jump[segments] > 0.0) & (self._jump[segments] < self._cost[segments])]
