@@ -3,7 +3,7 @@
 from robust_recourse.actions import ActionSet
 from robust_recourse.audits import audit
 from robust_recourse.certificates import certify
-from robust_recourse.futures import future_models
+from robust_recourse.futures import Juror, Jury, future_models
 from robust_recourse.methods.bayesian import BayesianRecourse, RobustBayesianRecourse
 from robust_recourse.methods.nearest import NearestAccepted
 from robust_recourse.methods.roar import ROAR
@@ -20,6 +20,8 @@ __all__ = [
     "ActionSet",
     "BayesianRecourse",
     "FutureValidity",
+    "Juror",
+    "Jury",
     "ModelError",
     "NearestAccepted",
     "Provenance",

@@ -139,7 +139,7 @@ def test_a_changed_byte_is_found_or_changes_nothing(data, saved, tmp_path_factor
 
 def test_a_file_of_a_newer_release_says_so(saved, tmp_path):
     def change(data):
-        data["format"] = 2
+        data["format"] = 3
         data["versions"]["robust-recourse"] = "9.1.0"
         data["parameters"] = "in a way that nobody knows yet"
 

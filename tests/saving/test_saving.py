@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.compose import make_column_transformer
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
-from robust_recourse import ROAR, ActionSet, BayesianRecourse, NearestAccepted, RobustBayesianRecourse, Wachter
+from robust_recourse import (
+    ROAR,
+    ActionSet,
+    BayesianRecourse,
+    Juror,
+    Jury,
+    NearestAccepted,
+    RobustBayesianRecourse,
+    Wachter,
+)
 from robust_recourse.saving import UntrustedModelError, load, save
 
 pytest.importorskip("skops.io", reason="models are saved with skops")
@@ -390,3 +401,37 @@ def test_trusted_must_be_a_list_of_types(trusted, arrays, path):
 def test_only_methods_are_saved(arrays, path):
     with pytest.raises(TypeError, match="method must be a method of recourse, got LogisticRegression"):
         save(arrays[0], path)
+
+
+# ------------------------------------------------------------------------------------------------------------- juries
+
+
+def test_a_jury_is_kept_with_its_models_and_its_check(arrays, path):
+    model, X, refused = arrays
+    y = model.predict(X)
+    jury = Jury.retrain(LogisticRegression(), X, y, n_models=5, n_check=4, random_state=0, margin=0.55, confidence=0.9)
+    jury = replace(jury, models=[*jury.models, Juror(model, threshold=0.6)])
+    method = RobustBayesianRecourse(model, jury=jury, random_state=0).fit(X)
+    save(method, path)
+    loaded = load(path)
+    assert repr(loaded.jury) == repr(jury)
+    assert (loaded.jury.margin, loaded.jury.confidence, loaded.jury.models[-1].threshold) == (0.55, 0.9, 0.6)
+    np.testing.assert_array_equal(loaded.explain(refused).x, method.explain(refused).x)
+    np.testing.assert_array_equal(loaded.explain(refused).survival_bound, method.explain(refused).survival_bound)
+    save(method, path, include_model=False)
+    with pytest.raises(ValueError, match="was saved without its jury"):
+        load(path, model=model)
+    given = load(path, model=model, jury=jury)
+    np.testing.assert_array_equal(given.explain(refused).x, method.explain(refused).x)
+
+
+def test_untrusted_types_of_a_jury_are_refused_and_named(arrays, path):
+    model, X, _ = arrays
+    y = model.predict(X)
+    jury = Jury([RandomForestClassifier(2, max_depth=2, random_state=0).fit(X, y)])
+    save(RobustBayesianRecourse(model, jury=jury, random_state=0).fit(X), path)
+    with pytest.raises(UntrustedModelError, match=r"sklearn\.tree\._tree\.Tree") as error:
+        load(path)
+    assert len(load(path, trusted=error.value.types).jury) == 1
+    with pytest.raises(TypeError, match=r"The jury, a .*, cannot be saved without pickle"):
+        save(RobustBayesianRecourse(model, jury=Jury([lambda X: X[:, 0] > 0])).fit(X), path)

@@ -15,7 +15,8 @@ from robust_recourse.methods.registry import METHODS
 __all__ = ["check_parameters", "chosen", "read_settings"]
 
 _DEFAULT = "robust"
-_GIVEN = {"model", "actions", "favourable", "threshold", "random_state", "n_jobs"}  # that have options of their own
+# Those that have options of their own.
+_GIVEN = {"model", "actions", "favourable", "threshold", "margin", "jury", "random_state", "n_jobs"}
 _TOP = {"method": str, "parameters": dict, "measured": dict}
 
 

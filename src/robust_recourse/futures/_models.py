@@ -13,7 +13,7 @@ import pandas as pd
 from robust_recourse._typing import BoolArray, IntArray
 from robust_recourse._validation import check_integer
 
-__all__ = ["FutureModels"]
+__all__ = ["FutureModels", "listed"]
 
 _Texts = np.ndarray[Any, np.dtype[np.object_]]
 
@@ -102,3 +102,14 @@ class FutureModels(Sequence[Any]):
     def to_frame(self) -> pd.DataFrame:
         """Return a table with a line for every model: scenario, number and note."""
         return pd.DataFrame({"scenario": self.scenario, "number": self.number, "note": self.note})
+
+
+def listed(models: Any, name: str) -> tuple[Any, ...]:
+    """Return several models as a tuple of at least one."""
+    one = callable(models) or callable(getattr(models, "predict", None))
+    if one or not np.iterable(models):
+        raise TypeError(f"{name} must be a sequence of models, got one {type(models).__name__}. Pass a list, [model].")
+    several = tuple(models)
+    if not several:
+        raise ValueError(f"{name} is empty: at least one retrained model is needed.")
+    return several

@@ -11,7 +11,15 @@ from scipy.special import betainc, betainccinv, betaincinv, stdtrit
 from robust_recourse._typing import FloatArray
 from robust_recourse._validation import check_distances, check_real, check_vector
 
-__all__ = ["Bounds", "Interval", "check_level", "clopper_pearson", "mean_interval", "median_interval"]
+__all__ = [
+    "Bounds",
+    "Interval",
+    "check_level",
+    "clopper_pearson",
+    "mean_interval",
+    "median_interval",
+    "share_at_least",
+]
 
 
 class Interval(NamedTuple):
@@ -74,14 +82,46 @@ def clopper_pearson(successes: ArrayLike, trials: ArrayLike, level: float = 0.95
     (array([0.   , 0.751, 0.832]), array([0.168, 0.999, 1.   ]))
     """
     tail = 0.5 * (1.0 - check_level(level))
+    k, n = _counts(successes, trials)
+    missed = k < n
+    high = np.where(missed, betainccinv(k + 1.0, np.where(missed, n - k, 1.0), tail), 1.0)
+    return Bounds(_lower(k, n, tail), high)
+
+
+def _counts(successes: ArrayLike, trials: ArrayLike) -> tuple[FloatArray, FloatArray]:
     k, n = np.broadcast_arrays(check_distances(successes, "successes"), check_distances(trials, "trials"))
     if (k > n).any():
         where = tuple(int(i) for i in np.argwhere(k > n)[0])
         raise ValueError(f"successes must be at most trials, got {k[where]:g} of {n[where]:g} at index {where}.")
-    some, missed = k > 0.0, k < n
-    low = np.where(some, betaincinv(np.where(some, k, 1.0), n - k + 1.0, tail), 0.0)
-    high = np.where(missed, betainccinv(k + 1.0, np.where(missed, n - k, 1.0), tail), 1.0)
-    return Bounds(low, high)
+    return k, n
+
+
+def _lower(k: FloatArray, n: FloatArray, tail: float) -> FloatArray:
+    """Return the shares at which so many successes, or more, have the probability `tail`."""
+    some = k > 0.0
+    return np.where(some, betaincinv(np.where(some, k, 1.0), n - k + 1.0, tail), 0.0)
+
+
+def share_at_least(successes: ArrayLike, trials: ArrayLike, level: float = 0.95) -> FloatArray:
+    r"""Return the exact lower bounds of Clopper and Pearson for shares, each at this level alone.
+
+    It is the share :math:`q` with :math:`P(B(n, q) \ge k) = 1 - \text{level}`, and 0 for :math:`k = 0`: the lower end
+    of the interval that leaves out as much on the other side. Whatever the true share, the bound exceeds it with a
+    probability of at most :math:`1 - \text{level}`.
+
+    Parameters
+    ----------
+    successes, trials, level
+        As for :func:`clopper_pearson`.
+
+    Examples
+    --------
+    >>> share_at_least([19, 20], 20).round(3)
+    array([0.784, 0.861])
+    """
+    tail = 1.0 - check_level(level)
+    k, n = _counts(successes, trials)
+    return _lower(k, n, tail)
 
 
 def median_interval(values: ArrayLike, level: float = 0.95) -> Interval:

@@ -54,7 +54,7 @@ def verify(problem: Problem, ends: Ends, solver: Solver, scales_of: Callable[[fl
     outcomes = [
         Outcome(Status.OK, SWITCHED)
         if safe
-        else _outcome(status, log_odds)
+        else _outcome(status, log_odds, edge=not problem.task.oracle.asks_for_more)
         if yes
         else Outcome(Status.INCONSISTENT_MODEL, _INCONSISTENT)
         for safe, status, log_odds, yes in zip(problem.safe, ends.status, ends.log_odds, valid, strict=True)
@@ -62,9 +62,12 @@ def verify(problem: Problem, ends: Ends, solver: Solver, scales_of: Callable[[fl
     return describe(problem, ends, x, valid, outcomes)
 
 
-def _outcome(status: Status, log_odds: float) -> Outcome:
-    """Say how a search ended that found a row which the model accepts."""
-    edge = log_odds > 0.0 and status in {Status.OK, Status.NOT_CONVERGED}
+def _outcome(status: Status, log_odds: float, *, edge: bool) -> Outcome:
+    """Say how a search ended that found a row which the model accepts.
+
+    There is no `edge` where a criterion asks for more than the model's consent: that is the margin.
+    """
+    edge &= log_odds > 0.0 and status in {Status.OK, Status.NOT_CONVERGED}
     return Outcome(Status.AT_THE_EDGE, AT_THE_EDGE) if edge else Outcome(status, REASONS[status])
 
 

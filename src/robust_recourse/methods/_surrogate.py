@@ -21,9 +21,9 @@ import numpy as np
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse.math.ridge import ridge
-from robust_recourse.models.predictor import Acceptance
 from robust_recourse.sampling.ball import row_generator, unit_ball
 from robust_recourse.search import Task
+from robust_recourse.search.oracle import Question
 
 __all__ = ["Samples", "Surrogates", "ask", "fit_surrogates", "global_samples", "local_samples"]
 
@@ -110,15 +110,15 @@ def local_samples(
     return Samples(points, np.ones((len(points), 1, centres.shape[1])), None)
 
 
-def ask(task: Task, question: Acceptance, samples: Samples, people: IntArray, columns: IntArray) -> FloatArray:
+def ask(task: Task, question: Question, samples: Samples, people: IntArray, columns: IntArray) -> FloatArray:
     """Return the probability of the favourable class at every sample, of shape (m, n).
 
     Parameters
     ----------
     task : Task
         The people.
-    question : Acceptance
-        The model.
+    question : callable
+        Asks the model, or more.
     samples : Samples
         The samples.
     people : ndarray of int, shape (m,)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from abc import ABC, abstractmethod
+from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -15,14 +16,16 @@ from sklearn.utils.validation import check_is_fitted
 from robust_recourse._typing import FloatArray, Unseen
 from robust_recourse._validation import check_integer, check_jobs, check_real, check_seed
 from robust_recourse.actions import ActionSet
+from robust_recourse.futures import Jury
 from robust_recourse.math.limits import Limits
 from robust_recourse.math.scales import scales_differ
+from robust_recourse.methods.consent import check_consent, check_jury
 from robust_recourse.methods.doubts import check_unseen, doubt_favourable, doubt_features
-from robust_recourse.models.predictor import Predictor
 from robust_recourse.result import Answer, Recourses
 from robust_recourse.result.provenance import fingerprint
 from robust_recourse.sampling.boundary import Look
 from robust_recourse.search.explain import accepted_rows, explain
+from robust_recourse.search.run import criterion, predictor
 from robust_recourse.search.space import Space
 from robust_recourse.search.task import Task
 from robust_recourse.tables import Seen, Table
@@ -44,6 +47,8 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
     actions: ActionSet | None
     favourable: Any = None
     threshold: float | None = None
+    margin: float | None = None
+    jury: Jury | None = None
     random_state: int | np.random.Generator | np.random.RandomState | None
     n_jobs: int | None = None
 
@@ -87,6 +92,7 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
             the label.
         """
         self.check_parameters()
+        check_consent(self)
         check_jobs(self.n_jobs)
         if not isinstance(self.actions, ActionSet | None):
             raise TypeError(f"actions must be an ActionSet, got {type(self.actions).__name__}.")
@@ -95,8 +101,7 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
         moves = actions.resolve(schema)
         space = Space.of(schema.read(X, "X"), moves)
         data = "the training rows"
-        predict = Predictor(self.model, None, data, favourable=self.favourable, threshold=self.threshold)
-        accepted, _ = accepted_rows(predict, space)
+        accepted, _ = accepted_rows(predictor(self, data), space)
         if not accepted.any():
             raise ValueError(
                 f"X has no favourable row: the model refuses all {len(space)} training rows, "
@@ -106,7 +111,12 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
         self.seen_ = Seen.of(space.table)
         self.schema_, self.moves_, self.n_features_in_ = schema, moves, space.points.shape[1]
         points = _filled(space)
-        self.candidates_ = points[accepted]
+        self.candidates_, self.accepted_, self.jury_order_ = points[accepted], None, None
+        if self.margin is not None or self.jury is not None:
+            self.accepted_, self.jury_order_ = self.candidates_, check_jury(self, space, data)
+            consented, _ = accepted_rows(criterion(self, data), space)
+            # Where no row has it, the search goes towards those that the model accepts.
+            self.candidates_ = points[consented & accepted] if (consented & accepted).any() else self.accepted_
         self.limits_ = _reachable(moves.limits(), self.candidates_)
         if space.exact:
             _warn_of_scales(points, self.limits_)
@@ -153,6 +163,7 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self, "candidates_")
         self.check_parameters()
+        check_consent(self)
         self.check_unchanged()
         check_jobs(self.n_jobs)
         check_integer(n_recourses, "n_recourses", minimum=1)
@@ -168,6 +179,15 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
         table = self.schema_.read(X, name, fewest=0)
         check_unseen(self.seen_, table, name, unseen)
         return table
+
+    def asking(self, margin: float | None, jury: Jury | None) -> Self:
+        """Return the same method with another criterion; without any, its candidates are all accepted rows."""
+        other = copy(self)
+        other.margin, other.jury = margin, jury
+        if jury is None and margin is None and self.accepted_ is not None:
+            other.candidates_ = self.accepted_
+            other.limits_ = _reachable(self.moves_.limits(), other.candidates_)
+        return other
 
     def look(self) -> Look:
         """How to look for boundary points."""

@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from robust_recourse.actions import ActionSet
+from robust_recourse.futures import Jury
 from robust_recourse.methods._odds_descent import Solver
 from robust_recourse.methods._posterior import PosteriorMethod
 
@@ -67,6 +68,12 @@ class RobustBayesianRecourse(PosteriorMethod):
         or "below" the threshold.
     threshold : float, optional
         Least probability of the favourable class that is accepted, or the last score; None for the model's decision.
+    margin : float, optional
+        Least probability of the favourable class that the *search* asks the present model for. What is valid is still
+        what the model decides.
+    jury : Jury, optional
+        Retrained models whose consent the search asks for, too: boundary, neighbourhood and recourse are those of what
+        the present model and a share of the jury accept. See :class:`robust_recourse.Jury`.
     random_state : int, Generator, RandomState or None
         Seed. With the same one a row gets the same recourse, bit for bit, whatever it is explained with.
     n_jobs : int, optional
@@ -116,6 +123,8 @@ class RobustBayesianRecourse(PosteriorMethod):
         solver: Solver = "exact",
         favourable: Any = None,
         threshold: float | None = None,
+        margin: float | None = None,
+        jury: Jury | None = None,
         random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -134,6 +143,8 @@ class RobustBayesianRecourse(PosteriorMethod):
         self.solver = solver
         self.favourable = favourable
         self.threshold = threshold
+        self.margin = margin
+        self.jury = jury
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -162,6 +173,8 @@ class BayesianRecourse(PosteriorMethod):
         solver: Solver = "exact",
         favourable: Any = None,
         threshold: float | None = None,
+        margin: float | None = None,
+        jury: Jury | None = None,
         random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -178,6 +191,8 @@ class BayesianRecourse(PosteriorMethod):
         self.solver = solver
         self.favourable = favourable
         self.threshold = threshold
+        self.margin = margin
+        self.jury = jury
         self.random_state = random_state
         self.n_jobs = n_jobs
 

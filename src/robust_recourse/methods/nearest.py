@@ -14,6 +14,7 @@ import numpy as np
 
 from robust_recourse._typing import BoolArray, FloatArray
 from robust_recourse.actions import ActionSet
+from robust_recourse.futures import Jury
 from robust_recourse.methods.base import RecourseMethod
 from robust_recourse.result import Answer, Status
 from robust_recourse.sampling.segments import nearest_segments
@@ -34,7 +35,7 @@ class NearestAccepted(RecourseMethod):
 
     Parameters
     ----------
-    model, actions, favourable, threshold, n_jobs
+    model, actions, favourable, threshold, margin, jury, n_jobs
         As for :class:`robust_recourse.RobustBayesianRecourse`.
     random_state : int, Generator, RandomState or None
         Not used; nothing is random here.
@@ -64,6 +65,8 @@ class NearestAccepted(RecourseMethod):
         actions: ActionSet | None = None,
         favourable: Any = None,
         threshold: float | None = None,
+        margin: float | None = None,
+        jury: Jury | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -71,6 +74,8 @@ class NearestAccepted(RecourseMethod):
         self.actions = actions
         self.favourable = favourable
         self.threshold = threshold
+        self.margin = margin
+        self.jury = jury
         self.random_state = random_state
         self.n_jobs = n_jobs
 

@@ -20,6 +20,7 @@ import numpy as np
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse._validation import check_choice, check_real
 from robust_recourse.actions import ActionSet
+from robust_recourse.futures import Jury
 from robust_recourse.math.linear_recourse import cheapest_accepted
 from robust_recourse.math.linear_worst_case import Norm
 from robust_recourse.methods._local import LONGEST, check_sampling, learn_sampling, look_from
@@ -30,6 +31,7 @@ from robust_recourse.result import Answer, Status
 from robust_recourse.sampling.boundary import Look
 from robust_recourse.sampling.neighbourhood import same_width
 from robust_recourse.search import Outcome, Task, verify_points
+from robust_recourse.search.run import criterion, decides
 from robust_recourse.search.space import Space
 
 __all__ = ["ROAR"]
@@ -45,7 +47,7 @@ class ROAR(RecourseMethod):
     ----------
     model : object or callable
         As for :class:`robust_recourse.RobustBayesianRecourse`. The surrogate is fitted to probabilities where the model
-        has them.
+        has them; with a margin or a jury it is fitted to what these accept, 0 or 1.
     actions : ActionSet, optional
         What may change; everything if None.
     surrogate : {"limels", "lime"}
@@ -67,7 +69,7 @@ class ROAR(RecourseMethod):
         Whether that is a length, or a multiple of the diameter of the training rows.
     axes : bool
         Whether the boundary is also searched along single columns ("limels").
-    favourable, threshold
+    favourable, threshold, margin, jury
         As for :class:`robust_recourse.RobustBayesianRecourse`.
     random_state : int, Generator, RandomState or None
         Seed. With the same one a row gets the same recourse, bit for bit, whatever it is explained with.
@@ -130,6 +132,8 @@ class ROAR(RecourseMethod):
         axes: bool = True,
         favourable: Any = None,
         threshold: float | None = None,
+        margin: float | None = None,
+        jury: Jury | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -146,6 +150,8 @@ class ROAR(RecourseMethod):
         self.axes = axes
         self.favourable = favourable
         self.threshold = threshold
+        self.margin = margin
+        self.jury = jury
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -198,7 +204,7 @@ class ROAR(RecourseMethod):
     def _surrogates(self, task: Task, people: IntArray, columns: IntArray) -> Surrogates:
         """Fit the surrogates of people who may change the same number of columns."""
         samples = self._samples(task, people, columns)
-        question = Acceptance(self.model, favourable=self.favourable, threshold=self.threshold)
+        question = criterion(self) if task.oracle.asks_for_more else Acceptance(self.model, **decides(self))
         probability = ask(task, question, samples, people, columns)
         return fit_surrogates(samples, probability, columns, self.alpha, task.x0.shape[1])
 

@@ -18,6 +18,7 @@ from scipy.special import expit
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse._validation import check_integer, check_real
 from robust_recourse.actions import ActionSet
+from robust_recourse.futures import Jury
 from robust_recourse.math.scales import spread
 from robust_recourse.methods._proximal import Descent, Iterate, Penalty
 from robust_recourse.methods.base import RecourseMethod
@@ -63,8 +64,10 @@ class Wachter(RecourseMethod):
         where the nearest accepted point can be found by going downhill.
     step : float, optional
         Half the width of a central difference, in scales of the column; None for 0.001.
-    favourable, threshold
+    favourable, threshold, margin
         As for :class:`robust_recourse.RobustBayesianRecourse`.
+    jury : None
+        There are gradients of one model only: a jury is refused.
     random_state : int, Generator, RandomState or None
         Not used; nothing is random here.
     n_jobs : int, optional
@@ -119,6 +122,8 @@ class Wachter(RecourseMethod):
         step: float | None = None,
         favourable: Any = None,
         threshold: float | None = None,
+        margin: float | None = None,
+        jury: Jury | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -131,6 +136,8 @@ class Wachter(RecourseMethod):
         self.step = step
         self.favourable = favourable
         self.threshold = threshold
+        self.margin = margin
+        self.jury = jury
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -142,6 +149,11 @@ class Wachter(RecourseMethod):
         check_real(self.max_halvings, "max_halvings", maximum=_MOST_HALVINGS)
         check_integer(self.max_iter, "max_iter", minimum=1)
         check_real(self.tolerance, "tolerance", minimum=1e-10, maximum=0.1)
+        if self.jury is not None:
+            raise TypeError(
+                "Wachter follows the gradients of one model and takes no jury. Use margin=, or another method, such as "
+                "RobustBayesianRecourse or NearestAccepted."
+            )
         if self.step is not None:
             check_real(self.step, "step", minimum=0.0, strict=True, maximum=1.0)
 
@@ -156,7 +168,7 @@ class Wachter(RecourseMethod):
             _decoder(space),
             data,
             favourable=self.favourable,
-            threshold=self.threshold,
+            threshold=self.threshold if self.margin is None else self.margin,
             scale=self.scale_,
             step=self.step,
             unit=self.moves_.units,

@@ -12,6 +12,7 @@ from robust_recourse._validation import check_matrix
 from robust_recourse.models.predictor import Predictor
 from robust_recourse.tables.foreign import is_frame, to_pandas
 from robust_recourse.tables.types import ungapped
+from robust_recourse.tables.values import take
 
 __all__ = ["accepted_by"]
 
@@ -44,12 +45,12 @@ def accepted_by(
     accepted: BoolArray = np.zeros(empty.shape, dtype=bool)
     rows = np.flatnonzero(~empty)
     if len(rows):
-        some = _take(table, rows) if empty.any() else table
+        some = take(table, rows) if empty.any() else table
         if isinstance(some, pd.DataFrame):
             some = ungapped(some, to_pandas(like))
 
         def decode(places: FloatArray, _: IntArray) -> Any:
-            return _take(some, places[:, 0].astype(np.int64))
+            return take(some, places[:, 0].astype(np.int64))
 
         predict = Predictor(model, decode, favourable=favourable, threshold=threshold)
         accepted[rows] = predict(np.arange(len(rows), dtype=float)[:, None], rows)
@@ -62,7 +63,3 @@ def _finite(X: Any) -> FloatArray:
     if len(rows):
         check_matrix(np.where(np.isnan(rows), 0.0, rows), "X")
     return rows
-
-
-def _take(table: Any, places: IntArray) -> Any:
-    return table.iloc[places] if isinstance(table, pd.DataFrame) else table[places]

@@ -15,6 +15,7 @@ from robust_recourse.models.decisions import Decision
 from robust_recourse.models.errors import Batch, ModelError, name_rows
 from robust_recourse.models.reading import read
 from robust_recourse.models.verdicts import Verdicts
+from robust_recourse.tables.values import take
 
 __all__ = ["Acceptance", "Answers", "Decode", "ModelError", "Predictor", "Probabilities", "name_rows"]
 
@@ -55,6 +56,10 @@ class Answers:
         found: Verdicts = self._read(X, rows, partial(self._said, rows=rows))
         return found
 
+    def asks_as(self, other: Answers) -> bool:
+        """Whether another asks the model in the same way, so that both get the same answers."""
+        return self._ask == other._ask
+
     def _said(self, answer: Any, rows: IntArray) -> Verdicts:
         """Return what an answer means."""
         return read(answer, self._decision, Batch(rows, self._data, self._hint), only_labels=self._only_labels)
@@ -79,7 +84,7 @@ class Answers:
         failing = np.arange(len(X))
         while len(failing) > 1:
             for half in np.array_split(failing, 2):
-                points = _take(X, half) if self._decode is None else self._decode(X[half], rows[half])
+                points = take(X, half) if self._decode is None else self._decode(X[half], rows[half])
                 try:
                     self._ask(points)
                 except Exception:
@@ -142,10 +147,6 @@ class Acceptance(Answers):
     def __call__(self, X: FloatArray, rows: IntArray) -> FloatArray:
         """Return the number of every row of `X`; `rows` are their numbers in messages."""
         return self.verdicts(X, rows).acceptance
-
-
-def _take(X: Any, rows: IntArray) -> Any:
-    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
 def _method(model: Any, names: tuple[str, ...]) -> Callable[[Any], Any]:

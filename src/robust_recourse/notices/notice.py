@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -67,6 +68,8 @@ class Notice:
         The columns that change.
     writers : mapping
         What writes the values, by column; those of others are written plainly.
+    jury_share, survival_bound : float
+        Share of the jury that accepts `after`, and a lower bound for other models; NaN where nobody was asked.
     """
 
     label: Hashable
@@ -82,6 +85,8 @@ class Notice:
     after: Mapping[Hashable, Any] | None
     changes: tuple[Change, ...]
     writers: Mapping[Hashable, Writer] = field(default_factory=dict)
+    jury_share: float = math.nan
+    survival_bound: float = math.nan
 
     def writer(self, column: Hashable) -> Writer:
         """Return what writes the values of a column."""

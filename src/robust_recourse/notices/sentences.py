@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -10,7 +11,7 @@ from robust_recourse.notices.notice import Change, Notice, by_person
 from robust_recourse.notices.values import amount, column_text, label_text
 from robust_recourse.notices.writing import Writer
 
-__all__ = ["NO_RECOURSE", "describe", "describe_all", "how", "phrases"]
+__all__ = ["NO_RECOURSE", "consent", "describe", "describe_all", "how", "phrases"]
 
 # What the person is told; the reason of the search is for those who run it.
 NO_RECOURSE: Mapping[str, str] = {
@@ -64,7 +65,8 @@ def describe(notice: Notice) -> str:
         return "Nothing needs to change: the present model accepts these values as they are."
     if notice.recommended:
         said = (
-            f"{_sentence(recommendation(notice))} The present model accepts exactly these values. {_cost(notice.cost)}"
+            f"{_sentence(recommendation(notice))} The present model accepts exactly these values"
+            f"{consent(notice)}. {_cost(notice.cost)}"
         )
         return said if notice.status == "ok" else f"{said} Note ({notice.status}): {notice.reason}"
     words = NO_RECOURSE.get(notice.status)
@@ -72,6 +74,22 @@ def describe(notice: Notice) -> str:
     if notice.changes:
         said += f" The best that was tried, and is refused: {recommendation(notice)}."
     return f"{said} Reason ({notice.status}): {notice.reason}"
+
+
+def consent(notice: Notice) -> str:
+    """Say what retrained models say, as the end of a sentence; nothing where none was asked."""
+    said = ""
+    if not math.isnan(notice.jury_share):
+        said += f", and so do {_percent(notice.jury_share)} of the retrained models that were asked"
+    if not math.isnan(notice.survival_bound):
+        said += f"; of those that took no part in the search at least {_percent(notice.survival_bound)} do, as far as "
+        said += "the check can prove"
+    return said
+
+
+def _percent(share: float) -> str:
+    """Write a share as a whole number of percent, never more than it is."""
+    return f"{math.floor(100.0 * share + 1e-9)} %"
 
 
 def describe_all(notices: Sequence[Notice]) -> str:

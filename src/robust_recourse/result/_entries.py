@@ -12,7 +12,7 @@ import pandas as pd
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse.notices.reading import Columns, orders_of
-from robust_recourse.result._parts import TABLES, VECTORS, concatenated, numbered, places_of, same
+from robust_recourse.result._parts import CONSENT, TABLES, VECTORS, concatenated, numbered, places_of, same
 from robust_recourse.result.provenance import Provenance
 from robust_recourse.result.recourse import Recourse, odds_of
 from robust_recourse.result.trace import Trace
@@ -46,12 +46,24 @@ class Entries:
     favourable: Any = None
     threshold: float | None = None
     provenance: Provenance | tuple[Provenance, ...] | None = None
+    jury_share: FloatArray = field(default_factory=lambda: np.empty(0))
+    survival_bound: FloatArray = field(default_factory=lambda: np.empty(0))
     _traces: tuple[Trace | None, ...] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        for name in CONSENT:
+            if len(getattr(self, name)) != len(self.status):
+                object.__setattr__(self, name, np.full(len(self.status), np.nan))
 
     @property
     def worst_case_odds(self) -> FloatArray:
         """Worst-case posterior odds of refusal at the recourses."""
         return odds_of(self.log_worst_case_odds)
+
+    @property
+    def consent(self) -> dict[str, FloatArray]:
+        """What retrained models say to the entries, by the name of the measure."""
+        return {name: getattr(self, name) for name in CONSENT}
 
     @property
     def labels(self) -> pd.Index[Any]:
@@ -145,6 +157,8 @@ class Entries:
             reason=str(self.reason[i]),
             log_worst_case_odds=float(self.log_worst_case_odds[i]),
             n_queries=int(self.n_queries[i]),
+            jury_share=float(self.jury_share[i]),
+            survival_bound=float(self.survival_bound[i]),
             trace=None if self._traces is None else self._traces[i],
             label=self.labels[i],
             column_costs=self.column_costs[i],

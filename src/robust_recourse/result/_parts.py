@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from robust_recourse.result._entries import Entries
     from robust_recourse.result.provenance import Provenance
 
-__all__ = ["TABLES", "VECTORS", "concatenated", "numbered", "places_of", "same"]
+__all__ = ["CONSENT", "TABLES", "VECTORS", "concatenated", "numbered", "places_of", "same"]
 
+CONSENT = ("jury_share", "survival_bound")  # NaN where nobody was asked
 TABLES = ("x", "boundary", "x0")
 VECTORS = (
     "cost", "budget", "valid", "status", "reason", "log_worst_case_odds", "n_queries", "rank", "column_costs",
+    *CONSENT,
 )  # fmt: skip
 _SETTINGS = ("kinds", "orders", "units", "digits", "favourable", "threshold")
 

@@ -42,6 +42,9 @@ class Answer:
         The labelled samples; None where none were drawn.
     scales : Scales or None
         Smoothing and ambiguity radii of the odds; None where there are no odds.
+    jury_share, survival_bound : float
+        Share of the jury that accepts exactly `x`, and the proved lower bound for other models; NaN where none was
+        asked.
     """
 
     x0: FloatArray
@@ -58,6 +61,8 @@ class Answer:
     path: FloatArray | None = None
     neighbourhood: Neighbourhood | None = None
     scales: Scales | None = None
+    jury_share: float = np.nan
+    survival_bound: float = np.nan
 
     @classmethod
     def unchanged(cls, x0: FloatArray) -> Answer:

@@ -130,6 +130,7 @@ def _row(
         **{name: measure(getattr(found, name)[i]) for name in MEASURES},
         "worst_case_odds": odds if np.isfinite(odds) else None,
         "n_queries": int(found.n_queries[i]),
+        **{name: float(value[i]) for name, value in found.consent.items() if not np.isnan(value[i])},
         "changes": [
             {
                 "column": names[k],

@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
+from robust_recourse.futures import listed
 from robust_recourse.math.intervals import check_level, clopper_pearson
 from robust_recourse.models.acceptance import accepted_by
-from robust_recourse.models.errors import ModelError
+from robust_recourse.models.criteria import naming
 from robust_recourse.notices.values import printable
 
 if TYPE_CHECKING:
@@ -239,18 +240,14 @@ def measure_future_validity(
 ) -> FutureValidity:
     """Ask every model about every recourse; see ``Recourses.future_validity``."""
     level = check_level(level)
-    listed = _listed(models)
-    scenario = _scenarios(models, len(listed))
+    several = listed(models, "models")
+    scenario = _scenarios(models, len(several))
     favourable = found.favourable if favourable is ... else favourable
     threshold = found.threshold if isinstance(threshold, EllipsisType) else threshold
     answers = []
-    for k, model in enumerate(listed):
-        try:
+    for k, model in enumerate(several):
+        with naming(f"models[{k}]{f' ({scenario[k]})' if scenario[k] else ''}"):
             answers.append(accepted_by(model, found.x, favourable=favourable, threshold=threshold, like=found.x0))
-        except (ModelError, TypeError, ValueError) as error:
-            kind = next(kind for kind in (ModelError, TypeError, ValueError) if isinstance(error, kind))
-            name = f" ({scenario[k]})" if scenario[k] else ""
-            raise kind(f"models[{k}]{name}: {error}") from error
     return FutureValidity(
         accepted=np.column_stack(answers),
         scenario=scenario,
@@ -260,16 +257,6 @@ def measure_future_validity(
         labels=found.labels,
         level=level,
     )
-
-
-def _listed(models: Any) -> list[Any]:
-    one = callable(models) or callable(getattr(models, "predict", None))
-    if one or not np.iterable(models):
-        raise TypeError(f"models must be a sequence of models, got one {type(models).__name__}. Pass a list, [model].")
-    listed = list(models)
-    if not listed:
-        raise ValueError("models is empty: at least one retrained model is needed.")
-    return listed
 
 
 def _scenarios(models: Any, n: int) -> np.ndarray[Any, np.dtype[np.object_]]:

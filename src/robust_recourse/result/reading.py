@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from robust_recourse.result._cells import from_plain
+from robust_recourse.result._parts import CONSENT
 from robust_recourse.result._stored import Stored
 from robust_recourse.result.document import FORMAT, MEASURES, TABLES, checksum
 from robust_recourse.result.provenance import Provenance
@@ -105,6 +106,9 @@ def _measured(rows: list[Any]) -> dict[str, Any]:
 
     fields = {name: column(name, int, np.int64) for name in ("person", "rank", "n_queries")}
     fields |= {name: np.array([_number(row, name, i) for i, row in enumerate(rows)], dtype=float) for name in MEASURES}
+    for name in CONSENT:
+        told = [_number(row, name, i) if name in row else np.nan for i, row in enumerate(rows)]
+        fields[name] = np.array(told, dtype=float)
     fields["valid"] = column("valid", bool, bool)
     fields["reason"], fields["status"] = column("reason", str, object), np.empty(len(rows), dtype=object)
     for i, row in enumerate(rows):

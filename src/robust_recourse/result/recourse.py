@@ -56,6 +56,8 @@ class Recourse:
         What the change of every column costs.
     columns : Columns
         What is known about the columns, to tell people about them.
+    jury_share, survival_bound : float
+        See :class:`Recourses`; NaN without a jury.
 
     Examples
     --------
@@ -82,6 +84,8 @@ class Recourse:
     label: Hashable = None
     column_costs: FloatArray = field(default_factory=lambda: np.empty(0))
     columns: Columns = field(default_factory=lambda: Columns(()))
+    jury_share: float = np.nan
+    survival_bound: float = np.nan
 
     def __repr__(self) -> str:
         told = changes_text(self._notice())
@@ -113,6 +117,8 @@ class Recourse:
             cost=self.cost,
             worst_case_odds=self.worst_case_odds,
             log_worst_case_odds=self.log_worst_case_odds,
+            jury_share=self.jury_share,
+            survival_bound=self.survival_bound,
             before=before,
             after=after,
             changes=changes,

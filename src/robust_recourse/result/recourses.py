@@ -49,6 +49,11 @@ class Recourses(Entries):
         The same in a sentence.
     n_queries : ndarray of int, shape (n,)
         Rows that the model was asked for.
+    jury_share : ndarray of shape (n,)
+        Share of the jury that accepts exactly each row of `x`; NaN without a jury.
+    survival_bound : ndarray of shape (n,)
+        Lower bound for the share of models like those of the jury's check that accept it, at the jury's confidence;
+        NaN without a check.
     x0 : ndarray of shape (n, p) or DataFrame
         The instances as they were given, beside `x`.
     person : ndarray of int, shape (n,)
@@ -93,6 +98,7 @@ class Recourses(Entries):
             "reason": self.reason,
             "worst_case_odds": self.worst_case_odds,
             "n_queries": self.n_queries,
+            **{name: value for name, value in self.consent.items() if not np.isnan(value).all()},
         }
         return notices.beside(frame, extra)
 
@@ -372,6 +378,7 @@ class Recourses(Entries):
                 cost=float(self.cost[i]),
                 worst_case_odds=float(odds[i]),
                 log_worst_case_odds=float(self.log_worst_case_odds[i]),
+                **{name: float(value[i]) for name, value in self.consent.items()},
                 before=before,
                 after=after,
                 changes=changes,

@@ -26,3 +26,6 @@ class Status(StrEnum):
     TIME_LIMIT = "out of time"
     HURRIED = "stopped early"
     OUT_OF_REACH = "promised odds out of reach"
+    MARGIN_OUT_OF_REACH = "margin out of reach"
+    QUORUM_OUT_OF_REACH = "quorum out of reach"
+    SURVIVAL_OUT_OF_REACH = "promised survival out of reach"

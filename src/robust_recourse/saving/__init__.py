@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from robust_recourse._files import write_atomically
+from robust_recourse.futures import Jury
 from robust_recourse.methods.base import RecourseMethod
 from robust_recourse.methods.registry import METHODS
-from robust_recourse.saving import archive
+from robust_recourse.saving import archive, juries
 from robust_recourse.saving.archive import Archive, damaged
 from robust_recourse.saving.kinds import KINDS
 from robust_recourse.saving.models import UntrustedModelError, check_trusted, pack, unpack
@@ -19,7 +20,8 @@ from robust_recourse.tables.plain import decode, encode
 
 __all__ = ["UntrustedModelError", "load", "save"]
 
-_FORMAT = 1
+_FORMAT = 2
+_MODELS = ("model", "jury")  # parameters that are models, and kept as such
 _PACKAGES = ("robust-recourse", "numpy", "pandas", "scikit-learn", "skops")
 
 
@@ -36,8 +38,8 @@ def save(method: RecourseMethod, path: str | os.PathLike[str], *, include_model:
     path : path
         The file. If there is one, it is replaced when all is written, and not before.
     include_model : bool
-        Whether to save the model, too. Functions, torch modules and sessions of ONNX cannot be saved without pickle:
-        leave them out and give them to :func:`load` again.
+        Whether to save the model, too, and those of the jury. Functions, torch modules and sessions of ONNX cannot be
+        saved without pickle: leave them out and give them to :func:`load` again.
 
     Raises
     ------
@@ -66,20 +68,30 @@ def save(method: RecourseMethod, path: str | os.PathLike[str], *, include_model:
     method.check_unchanged()
     params = method.get_params(deep=False)
     model = pack(params["model"]) if include_model else None
+    jury, packed = params.get("jury"), None
+    if jury is not None and include_model:
+        packed = pack(juries.models_of(jury), "The jury")
     arrays: list[Any] = []
     data = {
         "format": _FORMAT,
         "versions": {name: _version(name) for name in _PACKAGES},
         "method": type(method).__name__,
-        "parameters": _encoded(method, [name for name in params if name != "model"], arrays),
+        "parameters": _encoded(method, [name for name in params if name not in _MODELS], arrays),
+        "jury": None if jury is None else encode(juries.settings_of(jury), KINDS, arrays),
         "learnt": _encoded(
             method, [name for name in vars(method) if name not in params and not name.startswith("_")], arrays
         ),
     }
-    write_atomically(path, archive.pack(Archive(data, arrays, model)))
+    write_atomically(path, archive.pack(Archive(data, arrays, model, packed)))
 
 
-def load(path: str | os.PathLike[str], *, model: Any = None, trusted: Iterable[str | type] | None = None) -> Any:
+def load(
+    path: str | os.PathLike[str],
+    *,
+    model: Any = None,
+    jury: Jury | None = None,
+    trusted: Iterable[str | type] | None = None,
+) -> Any:
     """Load a method that :func:`save` wrote.
 
     No code comes out of the file. The types that the model in it consists of must be known as harmless to skops, or
@@ -91,6 +103,8 @@ def load(path: str | os.PathLike[str], *, model: Any = None, trusted: Iterable[s
         The file.
     model : object or callable, optional
         The model, if it was left out of the file or if another one shall be used: that in the file is then ignored.
+    jury : Jury, optional
+        The jury, in the same way, if the method has one.
     trusted : list of str or type, optional
         Types that the model may have beyond those that skops trusts. The error that refuses a file names them; look
         at them before you allow them. If the method itself is of a class of your own, give the class here.
@@ -110,7 +124,7 @@ def load(path: str | os.PathLike[str], *, model: Any = None, trusted: Iterable[s
         If the model is to be loaded and skops is not installed.
     """
     allowed = check_trusted(trusted)
-    data, arrays, packed = archive.unpack(Path(path).read_bytes(), path)
+    data, arrays, packed, packed_jury = archive.unpack(Path(path).read_bytes(), path)
     try:
         newer, made, kind = data["format"] > _FORMAT, data["versions"]["robust-recourse"], data["method"]
     except Exception as error:  # damage has many faces
@@ -123,6 +137,7 @@ def load(path: str | os.PathLike[str], *, model: Any = None, trusted: Iterable[s
     method_type = _method_type(kind, allowed, path)
     try:
         params = {name: decode(value, KINDS, arrays) for name, value in data["parameters"].items()}
+        settings = None if data.get("jury") is None else decode(data["jury"], KINDS, arrays)
         learnt = {name: decode(value, KINDS, arrays) for name, value in data["learnt"].items()}
         method = method_type(model=None, **params)
         if any(hasattr(method_type, name) for name in learnt):
@@ -136,10 +151,23 @@ def load(path: str | os.PathLike[str], *, model: Any = None, trusted: Iterable[s
             raise ValueError(f"{os.fspath(path)} was saved without its model. Give it: load(path, model=...).")
         model = unpack(packed, path, allowed)
     method.model = model
+    if settings is not None:
+        if jury is None:
+            if packed_jury is None:
+                raise ValueError(f"{os.fspath(path)} was saved without its jury. Give it: load(path, jury=...).")
+            jury = _jury(settings, unpack(packed_jury, path, allowed), path)
+        method.jury = jury
     vars(method).update(learnt)
     if learnt:
         method.keep_settings()
     return method
+
+
+def _jury(settings: dict[str, Any], models: Any, path: str | os.PathLike[str]) -> Jury:
+    try:
+        return juries.jury_of(settings, models)
+    except Exception as error:  # damage has many faces
+        raise damaged(path, error) from error
 
 
 def _encoded(method: RecourseMethod, names: Iterable[str], arrays: list[Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from robust_recourse._archives import check_size
 
 __all__ = ["Archive", "damaged", "pack", "unpack"]
 
-_DATA, _ARRAYS, _MODEL = "method.json", "arrays/", "model.skops"
+_DATA, _ARRAYS, _MODEL, _JURY = "method.json", "arrays/", "model.skops", "jury.skops"
 _PICKLE = "is a pickle, as pickle and joblib write them. Such files run code when they are opened, so it was not opened"
 _COMPRESSED = (b"\x78", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x5d\x00\x00", b"\x04\x22\x4d\x18")
 
@@ -31,11 +31,14 @@ class Archive(NamedTuple):
         The arrays that they refer to.
     model : bytes or None
         The model as skops wrote it, which nobody has looked into yet; None if it was left out.
+    jury : bytes or None
+        The models of the jury in the same way; None if there is none, or if they were left out.
     """
 
     data: dict[str, Any]
     arrays: list[Any]
     model: bytes | None
+    jury: bytes | None = None
 
 
 def pack(archive: Archive) -> bytes:
@@ -57,8 +60,9 @@ def _zipped(archive: Archive, compression: int) -> bytes:
             content = io.BytesIO()
             np.save(content, array, allow_pickle=False)
             file.writestr(f"{_ARRAYS}{number}.npy", content.getvalue())
-        if archive.model is not None:
-            file.writestr(_MODEL, archive.model)
+        for name, packed in ((_MODEL, archive.model), (_JURY, archive.jury)):
+            if packed is not None:
+                file.writestr(name, packed)
     return buffer.getvalue()
 
 
@@ -99,7 +103,7 @@ def _contents(file: zipfile.ZipFile, names: list[str]) -> Archive:
     data = json.loads(file.read(_DATA))
     count = sum(name.startswith(_ARRAYS) for name in names)
     arrays = [_array(file.read(f"{_ARRAYS}{k}.npy")) for k in range(count)]
-    return Archive(data, arrays, file.read(_MODEL) if _MODEL in names else None)
+    return Archive(data, arrays, *(file.read(name) if name in names else None for name in (_MODEL, _JURY)))
 
 
 def _array(content: bytes) -> Any:

@@ -53,8 +53,8 @@ def check_trusted(trusted: Iterable[str | type] | None) -> list[str | type]:
     return items
 
 
-def pack(model: Any) -> bytes:
-    """Return a model as skops writes it.
+def pack(model: Any, who: str = "The model") -> bytes:
+    """Return a model, or several, as skops writes them; messages call it `who`.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def pack(model: Any) -> bytes:
     """
     kind = f"{type(model).__module__}.{type(model).__qualname__}"
     if isinstance(model, _FUNCTIONS):
-        raise TypeError(f"The model, a {kind}, is code, and no code is saved. {_WITHOUT}.")
+        raise TypeError(f"{who}, a {kind}, is code, and no code is saved. {_WITHOUT}.")
     skops = _skops("save a method with its model")
     try:
         content: bytes = skops.dumps(model)
@@ -71,7 +71,7 @@ def pack(model: Any) -> bytes:
         skops.loads(content, trusted=skops.get_untrusted_types(data=content))
     except Exception as error:  # models bring errors of their own
         raise TypeError(
-            f"The model, a {kind}, cannot be saved without pickle ({type(error).__name__}: {error}). {_WITHOUT}."
+            f"{who}, a {kind}, cannot be saved without pickle ({type(error).__name__}: {error}). {_WITHOUT}."
         ) from error
     return content
 

@@ -45,6 +45,8 @@ def collect(method: Method, space: Space, found: list[list[Answer]]) -> Recourse
         reason=column("reason", object),
         log_worst_case_odds=column("log_worst_case_odds"),
         n_queries=column("n_queries", np.int64),
+        jury_share=column("jury_share"),
+        survival_bound=column("survival_bound"),
         person=person,
         rank=rank,
         column_costs=costs[:, order],

@@ -9,14 +9,14 @@ import numpy as np
 from robust_recourse._typing import BoolArray
 from robust_recourse.actions.contradictions import contradiction
 from robust_recourse.math.limits import Limits
-from robust_recourse.models.predictor import Predictor
+from robust_recourse.models.criteria import Criterion
 from robust_recourse.result import Recourses
 from robust_recourse.result.answer import Answer
 from robust_recourse.result.status import Status
 from robust_recourse.search.collect import collect
+from robust_recourse.search.jury import consented, judged
 from robust_recourse.search.method import Method
 from robust_recourse.search.run import out_of_time, predictor
-from robust_recourse.search.several import several
 from robust_recourse.search.space import Space
 from robust_recourse.tables import Table
 
@@ -35,8 +35,9 @@ def explain(method: Method, table: Table, n_recourses: int, deadline: float | No
     answers = _without_search(method, space, deadline)
     refused = np.array([person for person, known in enumerate(answers) if known is None], dtype=np.int64)
     masks = movable(method.limits_, space)[refused]
-    found = iter(several(method, space, refused, masks, n_recourses, deadline))
-    return collect(method, space, [next(found) if known is None else [known] for known in answers])
+    found = iter(consented(method, space, refused, masks, n_recourses, deadline))
+    everybody = [next(found) if known is None else [known] for known in answers]
+    return collect(method, space, judged(method, space, everybody))
 
 
 def _without_search(method: Method, space: Space, deadline: float | None) -> list[Answer | None]:
@@ -60,7 +61,7 @@ def _without_search(method: Method, space: Space, deadline: float | None) -> lis
     return answers
 
 
-def accepted_rows(predict: Predictor, space: Space, deadline: float | None = None) -> tuple[BoolArray, BoolArray]:
+def accepted_rows(predict: Criterion, space: Space, deadline: float | None = None) -> tuple[BoolArray, BoolArray]:
     """Ask about the rows of a table as they are; return which are accepted, and which there was time for."""
     accepted, asked = np.zeros((2, len(space)), dtype=bool)
     for first in range(0, len(space), _BATCH):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Protocol
 
-from robust_recourse._typing import FloatArray
+from robust_recourse._typing import FloatArray, IntArray
 from robust_recourse.actions.moves import Moves
+from robust_recourse.futures import Jury
 from robust_recourse.math.limits import Limits
 from robust_recourse.result.answer import Answer
 from robust_recourse.sampling.boundary import Look
@@ -24,6 +25,8 @@ class Method(Protocol):
     ----------
     model, favourable, threshold
         The present model, and what it must answer.
+    margin, jury, jury_order_
+        What a search asks for beyond that, and the order in which jurors are asked.
     n_jobs : int or None
         Number of processes.
     schema_, moves_, limits_, candidates_, seed_
@@ -43,6 +46,9 @@ class Method(Protocol):
     model: Any
     favourable: Any
     threshold: float | None
+    margin: float | None
+    jury: Jury | None
+    jury_order_: IntArray | None
     n_jobs: int | None
     schema_: Schema
     moves_: Moves
@@ -61,6 +67,10 @@ class Method(Protocol):
     @property
     def promises(self) -> bool:
         """Whether a recourse has to keep more than the model's consent."""
+        ...
+
+    def asking(self, margin: float | None, jury: Jury | None) -> Method:
+        """Return the same method with another criterion; without any, its candidates are all accepted rows."""
         ...
 
     def look(self) -> Look:

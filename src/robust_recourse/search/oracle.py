@@ -5,16 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray, Rounding, Rows
+from robust_recourse.models.criteria import Criterion
 from robust_recourse.sampling.asking import OutOfTime
 from robust_recourse.search.space import Space
 
-__all__ = ["Criterion", "Oracle", "check_time"]
+__all__ = ["Oracle", "Question", "check_time"]
 
 # Large enough to hide the overhead of a call, small enough for a network's activations to stay in the cache.
 _BATCH = 8192
@@ -24,14 +25,6 @@ def check_time(deadline: float | None) -> None:
     """Raise if the deadline, in seconds since the epoch, has passed."""
     if deadline is not None and time.time() > deadline:
         raise OutOfTime
-
-
-class Criterion(Protocol):
-    """What a row must satisfy: the consent of a model, or more."""
-
-    def __call__(self, X: Any, rows: Rows, /) -> BoolArray:
-        """Return which rows of `X`, as a model gets them, satisfy it; `rows` are their numbers in messages."""
-        ...
 
 
 Question: TypeAlias = Callable[[Any, Rows], Any]
@@ -54,18 +47,24 @@ class Oracle:
         The present model, which verifies in the end; the criterion itself if None.
     deadline : float, optional
         When to stop asking, in seconds since the epoch.
+
+    Attributes
+    ----------
+    asks_for_more : bool
+        Whether the criterion is more than the consent of the present model.
     """
 
     def __init__(
         self, space: Space, criterion: Criterion, present: Criterion | None = None, deadline: float | None = None
     ) -> None:
         self._asked = _Asked(space, criterion, present or criterion, deadline)
+        self.asks_for_more = present is not None
         self._people = np.arange(len(space))
 
     def take(self, people: IntArray | BoolArray) -> Oracle:
         """Return the same oracle for some of the people, numbered anew."""
         some = object.__new__(Oracle)
-        some._asked, some._people = self._asked, self._people[people]
+        some._asked, some._people, some.asks_for_more = self._asked, self._people[people], self.asks_for_more
         return some
 
     @property
@@ -100,6 +99,14 @@ class Oracle:
     def verify(self, points: FloatArray, people: IntArray) -> BoolArray:
         """Ask the present model about exactly the rows that points stand for, whatever is remembered."""
         return self._asked.verify(points, self._people[people])
+
+    def consents(self, points: FloatArray, people: IntArray, valid: BoolArray) -> BoolArray:
+        """Return which of the points, of which the `valid` ones are verified, satisfy the criterion, too."""
+        consented = valid.copy()
+        left = np.flatnonzero(valid)
+        if self.asks_for_more and len(left):
+            consented[left] = self(points[left], people[left])
+        return consented
 
     def put(self, question: Question, points: FloatArray, people: IntArray) -> Any:
         """Put another question about points to the model, such as for probabilities, and count it.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -11,6 +12,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from robust_recourse._progress import track
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse.math.limits import Room
+from robust_recourse.models.criteria import Consent, Criterion, Margin
 from robust_recourse.models.predictor import Predictor
 from robust_recourse.result.answer import Answer
 from robust_recourse.result.status import Status
@@ -23,7 +25,7 @@ from robust_recourse.search.switching import solve_switched, switch, with_price
 from robust_recourse.search.task import Task
 from robust_recourse.search.verify import Outcome, verify_points
 
-__all__ = ["make_task", "no_candidate", "out_of_time", "predictor", "run"]
+__all__ = ["criterion", "decides", "make_task", "no_candidate", "out_of_time", "predictor", "run"]
 
 _PEOPLE = 512  # of a task
 _LIMITED = 64  # of a task if there is a time limit: a task that is not begun is lost
@@ -82,13 +84,26 @@ def run(
 
 def make_task(method: Method, space: Space, free: BoolArray, deadline: float | None = None) -> Task:
     """Put people together who are searched together."""
-    oracle = Oracle(space, predictor(method), deadline=deadline)
+    more = method.margin is not None or method.jury is not None
+    oracle = Oracle(space, criterion(method), predictor(method) if more else None, deadline)
     return Task(space, Room(method.limits_, space.points, free), oracle, method.seed_)
 
 
 def predictor(method: Method, data: str = "X") -> Predictor:
     """Return the present model."""
-    return Predictor(method.model, None, data, favourable=method.favourable, threshold=method.threshold)
+    return Predictor(method.model, **decides(method, data))
+
+
+def decides(method: Method, data: str = "X") -> dict[str, Any]:
+    """Return what makes an answer of a model a decision, as it is asked."""
+    return {"data": data, "favourable": method.favourable, "threshold": method.threshold}
+
+
+def criterion(method: Method, data: str = "X") -> Criterion:
+    """Return what a row must satisfy in the search."""
+    how = decides(method, data)
+    present = Predictor(method.model, **how) if method.margin is None else Margin(method.model, method.margin, **how)
+    return present if method.jury is None else Consent(present, method.jury.votes(how, method.jury_order_))
 
 
 def _explain(

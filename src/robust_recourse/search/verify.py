@@ -27,6 +27,13 @@ class Outcome(NamedTuple):
     reason: str
 
 
+_WITHOUT_CONSENT = Outcome(
+    Status.QUORUM_OUT_OF_REACH,
+    "The present model accepts the point that the method recommends, but not with the margin or the share of the jury "
+    "that was asked for.",
+)
+
+
 def verify_points(task: Task, points: FloatArray, found: BoolArray, outcomes: list[Outcome]) -> list[Answer]:
     """Move the points into the bounds and onto the grids to the last bit, ask the model about them and describe them.
 
@@ -47,7 +54,7 @@ def verify_points(task: Task, points: FloatArray, found: BoolArray, outcomes: li
     box = task.limits.box(x0)
     numbers = ~task.limits.categories
     within = settle(rows, x0, weights, np.full(len(rows), np.inf), *box)
-    rows, valid = _rounded(task, np.where(numbers, within, rows), np.flatnonzero(found))
+    rows, valid, consented = _rounded(task, np.where(numbers, within, rows), np.flatnonzero(found))
     cost = task.limits.cost(rows, x0)
     refused = Outcome(Status.REFUSED, "The present model refuses the point that the method recommends.")
     answers = []
@@ -58,19 +65,24 @@ def verify_points(task: Task, points: FloatArray, found: BoolArray, outcomes: li
         elif broken:
             answers.append(task.missing(i, Status.NOT_FOUND, _BROKEN.format(broken)))
         else:
-            outcome, asked = outcomes[i] if valid[i] else refused, 1 + int(task.oracle.n_queries[i])
+            outcome = outcomes[i] if consented[i] else _WITHOUT_CONSENT if valid[i] else refused
+            asked = 1 + int(task.oracle.n_queries[i])
             answers.append(Answer.point(x0[i], rows[i], float(cost[i]), bool(valid[i]), *outcome, asked, weights))
     return answers
 
 
-def _rounded(task: Task, exact: FloatArray, people: IntArray) -> tuple[FloatArray, BoolArray]:
-    """Round points towards validity; return what they stand for, and whether the model accepts that."""
-    rows, valid = task.snap(exact, np.arange(len(task))), np.zeros(len(exact), dtype=bool)
+def _rounded(task: Task, exact: FloatArray, people: IntArray) -> tuple[FloatArray, BoolArray, BoolArray]:
+    """Round points towards validity; return what they stand for, whether the model accepts that, and the criterion."""
+    rows = task.snap(exact, np.arange(len(task)))
+    valid, consented = np.zeros((2, len(exact)), dtype=bool)
     for rounding in _ROUNDINGS[:1] if task.space.exact else _ROUNDINGS:
-        left = people[~valid[people]]
+        left = people[~consented[people]]
         if not len(left):
             break
         tried = task.snap(exact[left], left, rounding)
         yes = task.oracle.verify(tried, left)
-        rows[left[yes]], valid[left[yes]] = tried[yes], True
-    return rows, valid
+        met = task.oracle.consents(tried, left, yes)
+        better = met | (yes & ~valid[left])
+        rows[left[better]] = tried[better]
+        valid[left[yes]], consented[left[met]] = True, True
+    return rows, valid, consented

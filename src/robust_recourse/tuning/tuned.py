@@ -29,7 +29,7 @@ from robust_recourse.tuning._tuning import Tuning
 
 __all__ = ["FEWEST_PEOPLE", "TunedRecourse"]
 
-_APART = ("model", "actions", "favourable", "threshold", "random_state", "n_jobs")  # given anew wherever it is used
+_APART = ("model", "actions", "favourable", "threshold", "margin", "jury", "random_state", "n_jobs")  # given anew
 
 
 class TunedRecourse(BaseEstimator):  # type: ignore[misc]

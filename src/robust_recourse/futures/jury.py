@@ -1,0 +1,322 @@
+"""Juries: models that are asked before something is promised."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from math import ceil
+from typing import Any, Self
+
+import numpy as np
+
+from robust_recourse._typing import BoolArray, FloatArray, IntArray
+from robust_recourse._validation import check_choice, check_integer, check_real, check_share
+from robust_recourse.futures._models import listed
+from robust_recourse.futures._scenario import Scenario
+from robust_recourse.futures.retraining import future_models
+from robust_recourse.futures.scenarios import check_scenarios
+from robust_recourse.math.intervals import check_level, share_at_least
+from robust_recourse.models.criteria import Margin, Rule, Votes, naming
+from robust_recourse.models.predictor import Predictor, Probabilities
+
+__all__ = ["Juror", "Jury"]
+
+_RULES = ("quorum", "mean")
+_MEANS = (0.0, 0.5, 0.75, 0.9)  # of the way to a mean probability of 1, in attempts at a promised survival
+_ATTEMPTS = 4  # at most
+_REFUSALS = 0.02  # share of the models of a check that may refuse, in the number that is trained for one
+
+
+@dataclass(frozen=True, eq=False)
+class Juror:
+    """A model of a jury that decides in a way of its own.
+
+    Attributes
+    ----------
+    model : object or callable
+        Whatever the recourse methods take as a model.
+    favourable, threshold
+        As the recourse methods take them; what the method was told if left out.
+    """
+
+    model: Any
+    favourable: Any = ...
+    threshold: Any = ...
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Jury:
+    r"""Models retrained in ways that may happen, whose consent a search asks for.
+
+    With ``jury=`` a recourse method accepts a row in its search if the present model accepts it *and* at least a share
+    of the jury does. The present model alone decides what is valid.
+
+    Parameters
+    ----------
+    models : sequence
+        The jurors: models of :func:`robust_recourse.future_models`, last year's model, the challenger; anything that
+        the methods take as a model. A :class:`Juror` has a class or a threshold of its own.
+    quorum : float
+        The least share of them that must accept, in (0, 1].
+    margin : float, optional
+        The least probability with which a juror votes for a row; None for its decision. With ``rule="mean"`` the least
+        mean probability, instead of `quorum`.
+    rule : {"quorum", "mean"}
+        Whether votes are counted, or the mean of the jurors' probabilities must reach the quorum.
+    check : sequence, optional
+        Models that take no part in any search. Each recourse is put to them in the end, and gets an exact lower bound
+        for the share of such models that accept it, its ``survival_bound``.
+    survival : float, optional
+        The share that is promised to every single person. Where the bound is below, the person is searched for again
+        with a stricter jury; see :ref:`the theorem <survival>`.
+    confidence : float
+        Probability with which the bound of a person holds, all attempts included.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from robust_recourse import Jury, RobustBayesianRecourse
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 2))
+    >>> y = (X.sum(axis=1) + rng.normal(size=300) > 0).astype(int)
+    >>> model = LogisticRegression().fit(X, y)
+    >>> jury = Jury.retrain(LogisticRegression(), X, y, n_models=20, quorum=0.9, random_state=0)
+    >>> alone = RobustBayesianRecourse(model, delta_plus=0.0, random_state=0).fit(X).explain([[-1.0, -0.5]])
+    >>> found = RobustBayesianRecourse(model, delta_plus=0.0, jury=jury, random_state=0).fit(X).explain([[-1.0, -0.5]])
+    >>> bool(found.jury_share[0] >= 0.9), bool(found.cost[0] > alone.cost[0])
+    (True, True)
+    """
+
+    models: Sequence[Any]
+    quorum: float = 0.9
+    margin: float | None = None
+    rule: Rule = "quorum"
+    check: Sequence[Any] | None = None
+    survival: float | None = None
+    confidence: float = 0.95
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "models", listed(self.models, "models"))
+        if self.check is not None:
+            object.__setattr__(self, "check", listed(self.check, "check"))
+            _check_apart(self.models, self.check or ())
+        quorum = check_real(self.quorum, "quorum", minimum=0.0, strict=True, maximum=1.0)
+        object.__setattr__(self, "quorum", quorum)
+        check_choice(self.rule, "rule", _RULES)
+        if self.margin is not None:
+            check_level(self.margin, "margin")
+        check_level(self.confidence, "confidence")
+        if self.survival is not None:
+            self._check_survival()
+
+    @classmethod
+    def retrain(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        scenarios: str | Scenario | Iterable[str | Scenario] = ("bootstrap",),
+        n_models: int = 20,
+        quorum: float = 0.9,
+        *,
+        margin: float | None = None,
+        rule: Rule = "quorum",
+        n_check: int | None = None,
+        survival: float | None = None,
+        confidence: float = 0.95,
+        favourable: Any = None,
+        threshold: float | None = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        memory: str | os.PathLike[str] | None = None,
+    ) -> Self:
+        """Retrain a jury, and what checks it if a survival is promised.
+
+        Parameters
+        ----------
+        estimator, X, y, scenarios, favourable, threshold, random_state, n_jobs
+            As for :func:`robust_recourse.future_models`.
+        n_models : int
+            Number of jurors of every scenario.
+        quorum, margin, rule, survival, confidence
+            As for the class.
+        n_check : int, optional
+            Number of models of every scenario that check. None for none or, if a survival is promised, for enough to
+            prove it when some of them refuse.
+        memory : path, optional
+            A folder that keeps the models: what was trained before is not trained again.
+        """
+        chosen = check_scenarios(scenarios)
+        n_models = check_integer(n_models, "n_models", minimum=1)
+        if n_check is None:
+            wanted = 0 if survival is None else _enough(check_share(survival, "survival"), confidence)
+            n_check = ceil(wanted / len(chosen))
+        n_check = check_integer(n_check, "n_check", minimum=0)
+        trained = future_models(
+            estimator,
+            X,
+            y,
+            chosen,
+            n_models=n_models + n_check,
+            favourable=favourable,
+            threshold=threshold,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            folder=memory,
+        )
+        jurors, check = trained.split(n_models)
+        return cls(jurors, quorum, margin, rule, check if n_check else None, survival, confidence)
+
+    def __len__(self) -> int:
+        return len(self.models)
+
+    def __repr__(self) -> str:
+        level = f"mean of at least {self.level:g}" if self.rule == "mean" else f"quorum {self.quorum:g}"
+        if self.rule == "quorum" and self.margin is not None:
+            level += f", each at least {self.margin:g}"
+        checked = "" if self.check is None else f", {len(self.check)} check"
+        promised = "" if self.survival is None else f" a survival of {self.survival:g}"
+        return f"Jury({len(self)} models, {level}{checked}{promised})"
+
+    @property
+    def level(self) -> float:
+        """The share of votes, or the mean probability, that is asked for."""
+        return self.margin if self.rule == "mean" and self.margin is not None else self.quorum
+
+    def votes(self, decides: Mapping[str, Any], order: IntArray | None = None) -> Votes:
+        """Return the criterion of the jury.
+
+        Parameters
+        ----------
+        decides : mapping
+            The ``favourable``, ``threshold`` and ``data`` of :class:`robust_recourse.models.predictor.Predictor`.
+        order : ndarray of int, optional
+            In which jurors are asked.
+        """
+        numbers = range(len(self)) if order is None else order.tolist()
+        kind = self._kind()
+        return Votes([_Voter(kind, self.models[k], f"jury.models[{k}]", decides) for k in numbers], self.level)
+
+    def accepts(self, X: Any, rows: IntArray, decides: Mapping[str, Any]) -> BoolArray:
+        """Return which juror decides for which row, of shape (n, k)."""
+        accepted: BoolArray = _each(self.models, "jury.models", Predictor, X, rows, decides)
+        return accepted
+
+    def survives(self, X: Any, rows: IntArray, decides: Mapping[str, Any]) -> BoolArray:
+        """Return which model of the check decides for which row, of shape (n, k)."""
+        accepted: BoolArray = _each(self.check or (), "jury.check", Predictor, X, rows, decides)
+        return accepted
+
+    def say(self, X: Any, rows: IntArray, decides: Mapping[str, Any]) -> FloatArray:
+        """Return the votes of all jurors on all rows, of shape (n, k): probabilities by the rule "mean", or 0 and 1."""
+        votes: FloatArray = _each(self.models, "jury.models", self._kind(), X, rows, decides).astype(float)
+        return votes
+
+    def probabilities(self, X: Any, rows: IntArray, decides: Mapping[str, Any]) -> FloatArray:
+        """Return which probability every juror gives every row, of shape (n, k)."""
+        found: FloatArray = _each(self.models, "jury.models", Probabilities, X, rows, decides)
+        return found
+
+    def attempts(self) -> tuple[Jury, ...]:
+        """Return juries, each stricter than the one before: what is tried to keep a promised survival.
+
+        They are fixed before anything is checked, which the bound rests on.
+        """
+        if self.rule == "mean":
+            levels = (self.level + share * (1.0 - self.level) for share in _MEANS)
+            return tuple(replace(self, quorum=level, margin=None) for level in dict.fromkeys(levels))
+        quorums = {self._needed(quorum): quorum for quorum in (1.0, 0.5 * (1.0 + self.quorum), self.quorum)}
+        found = [replace(self, quorum=quorum) for quorum in sorted(quorums.values())]
+        margin = self.margin
+        while len(found) < _ATTEMPTS and all(hasattr(_model_of(model), "predict_proba") for model in self.models):
+            margin = 0.5 * (1.0 + (0.5 if margin is None else margin))
+            found.append(replace(self, quorum=1.0, margin=margin))
+        return tuple(found)
+
+    def bounds(self, accepted: BoolArray) -> Any:
+        """Return exact lower bounds for shares, from the answers of the check of shape (n, k), for all attempts.
+
+        The confidence is split evenly over the attempts.
+        """
+        return share_at_least(accepted.sum(axis=1), accepted.shape[1], self._split_confidence())
+
+    def _split_confidence(self) -> float:
+        n = 1 if self.survival is None else _ATTEMPTS
+        return 1.0 - (1.0 - self.confidence) / n
+
+    def _needed(self, quorum: float) -> int:
+        return ceil(quorum * len(self) - 1e-9)
+
+    def _kind(self) -> Callable[..., Any]:
+        """Return what asks a juror for its vote."""
+        if self.rule == "mean":
+            return Probabilities
+        return Predictor if self.margin is None else partial(_with_margin, self.margin)
+
+    def _check_survival(self) -> None:
+        survival = check_level(self.survival or 0.0, "survival")
+        if self.check is None:
+            raise ValueError(
+                "survival needs check=: models that take no part in the search. Those of the jury cannot testify: the "
+                "recourse was chosen so that they accept."
+            )
+        n = len(self.check)
+        if share_at_least(n, n, self._split_confidence()) < survival:
+            least = _enough(survival, self.confidence, 0.0, 0)
+            raise ValueError(
+                f"check has {n} models, with which a survival of {survival:g} cannot be proved at a confidence of "
+                f"{self.confidence:g} even if all accept. It takes at least {least}."
+            )
+
+
+class _Voter:
+    """Asks one of several models; errors name it."""
+
+    def __init__(self, kind: Callable[..., Any], model: Any, name: str, decides: Mapping[str, Any]) -> None:
+        own = {}
+        if isinstance(model, Juror):
+            told = {"favourable": model.favourable, "threshold": model.threshold}
+            own = {key: value for key, value in told.items() if value is not ...}
+        self._name = name
+        with naming(name):
+            self._ask = kind(_model_of(model), **{**decides, **own})
+
+    def __call__(self, X: Any, rows: IntArray) -> Any:
+        with naming(self._name):
+            return self._ask(X, rows)
+
+
+def _each(
+    models: Sequence[Any], name: str, kind: Callable[..., Any], X: Any, rows: IntArray, decides: Mapping[str, Any]
+) -> Any:
+    """Ask all models about all rows; of shape (n, k)."""
+    answers = [_Voter(kind, model, f"{name}[{k}]", decides)(X, rows) for k, model in enumerate(models)]
+    return np.column_stack(answers)
+
+
+def _with_margin(margin: float, model: Any, **decides: Any) -> Margin:
+    return Margin(model, margin, **decides)
+
+
+def _model_of(juror: Any) -> Any:
+    return juror.model if isinstance(juror, Juror) else juror
+
+
+def _check_apart(models: Sequence[Any], check: Sequence[Any]) -> None:
+    places = {id(_model_of(model)): k for k, model in enumerate(models)}
+    for k, model in enumerate(check):
+        if id(_model_of(model)) in places:
+            raise ValueError(
+                f"check[{k}] is models[{places[id(_model_of(model))]}]: a model that took part in the search may not "
+                "testify. Train others, with future_models(..., start=) or Jury.retrain(..., n_check=)."
+            )
+
+
+def _enough(survival: float, confidence: float, refusals: float = _REFUSALS, least: int = 1) -> int:
+    """Return how many models can prove a survival when a share of them refuse."""
+    level, n = 1.0 - (1.0 - check_level(confidence, "confidence")) / _ATTEMPTS, 1
+    while n < 2**20 and share_at_least(n - min(n, max(least, int(refusals * n))), n, level) < survival:
+        n += 1
+    return n
