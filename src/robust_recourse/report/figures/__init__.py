@@ -1,6 +1,6 @@
 """Figures of one recourse (the way to it, the worst case behind it, the odds around it) and of a comparison of methods.
 
-Others show what becomes of recourses when the model is replaced, what that promise costs, and what recourses are like
+Others show what retrained models say to recourses, what that promise costs, and what recourses are like
 for groups of people.
 
 In the figures of a recourse blue is refused, green is accepted, red is the recourse, black the boundary point; in those
@@ -10,6 +10,7 @@ of its own: nothing is opened and no state is kept, so ``figure.savefig("recours
 
 from robust_recourse.report.figures._adversary import worst_case
 from robust_recourse.report.figures._future import draw_audit, draw_future_validity
+from robust_recourse.report.figures._jury import draw_jury, draw_survival
 from robust_recourse.report.figures._methods import MethodStyle
 from robust_recourse.report.figures._odds import level_sets
 from robust_recourse.report.figures._pareto import pareto
@@ -20,6 +21,8 @@ __all__ = [
     "MethodStyle",
     "draw_audit",
     "draw_future_validity",
+    "draw_jury",
+    "draw_survival",
     "draw_tuning",
     "illustration",
     "level_sets",
