@@ -23,16 +23,46 @@ def test_the_demo_shows_that_robust_recourses_survive(small_demo):
     np.testing.assert_allclose(table["cost"] - table.loc["boundary point", "cost"], [0.0, 0.1, 0.1], atol=0.01)
 
 
+def test_the_demo_shows_whose_promise_holds(small_demo):
+    loans = small_demo.applicants
+    assert list(loans.table.index) == ["cheapest change", "robust recourse", "recourse with a jury"]
+    assert (loans.table["current validity"] == 1.0).all()
+    assert loans.table.loc["recourse with a jury", "future validity"] > 0.85
+    assert loans.table.loc["cheapest change", "future validity"] < 0.75
+    assert (loans.found.jury_share >= 0.9).all()
+    today, held = loans.shares[:, loans.example]
+    assert today < 0.3 < 0.9 < held
+    assert not set(map(id, loans.jury.models)) & set(map(id, loans.later))
+
+
 @pytest.mark.slow
 def test_the_command_prints_a_table_and_writes_a_page(tmp_path, capsys, monkeypatch, small_demo):
     monkeypatch.setattr("robust_recourse.paper.demo.run_demo", lambda **_: small_demo)
     assert main(["demo", "--out", str(tmp_path / "new" / "folder")]) == 0
     printed = capsys.readouterr().out
-    for word in ("boundary point", "KDE recourse", "robust recourse", "cost", "current validity", "future validity"):
+    for word in (
+        "cheapest change",
+        "recourse with a jury",
+        "boundary point",
+        "KDE recourse",
+        "robust recourse",
+        "cost",
+        "current validity",
+        "future validity",
+    ):
         assert word in printed
     page = (tmp_path / "new" / "folder" / "index.html").read_text(encoding="utf-8")
     written = {path.name for path in (tmp_path / "new" / "folder").iterdir()}
-    for file in ("illustration.png", "worst_case.png", "level_sets.png", "table.csv", "recourses.csv"):
+    for file in (
+        "survival.png",
+        "jury.png",
+        "applicants.csv",
+        "illustration.png",
+        "worst_case.png",
+        "level_sets.png",
+        "table.csv",
+        "recourses.csv",
+    ):
         assert file in written
         assert f'"{file}"' in page
 

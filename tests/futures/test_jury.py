@@ -105,7 +105,7 @@ def test_retraining_keeps_jurors_and_check_apart(data, tmp_path):
     X, y = data
     jury = Jury.retrain(LogisticRegression(), X, y, ["bootstrap", "deletion"], 5, survival=0.9, random_state=0)
     assert len(jury) == 10
-    assert len(jury.check) >= 62
+    assert len(jury.check) >= 80
     jurors = {tuple(model.coef_[0]) for model in jury.models}
     assert not jurors & {tuple(model.coef_[0]) for model in jury.check}
     same = future_models(LogisticRegression(), X, y, ["bootstrap"], n_models=5, random_state=0)
@@ -121,9 +121,10 @@ def test_attempts_are_stricter_and_stricter(data):
     X, y = data
     models = list(future_models(LogisticRegression(), X, y, n_models=20, random_state=0))
     tried = Jury(models, 0.8).attempts()
-    assert [(jury.quorum, jury.margin) for jury in tried] == [(0.8, None), (0.9, None), (1.0, None), (1.0, 0.75)]
+    assert [(jury.quorum, jury.margin) for jury in tried] == [(0.8, None), (1.0, None), (1.0, 0.6), (1.0, 0.75)]
     tried = Jury(models, 1.0, margin=0.6).attempts()
-    assert [(jury.quorum, jury.margin) for jury in tried] == [(1.0, 0.6), (1.0, 0.8), (1.0, 0.9), (1.0, 0.95)]
+    np.testing.assert_allclose([jury.margin for jury in tried], [0.6, 0.68, 0.8, 0.9])
+    assert {jury.quorum for jury in tried} == {1.0}
     # Half a vote is none, and functions have no probabilities for sure.
     assert [jury.quorum for jury in Jury(many(5), 0.9).attempts()] == [0.9]
     levels = [jury.level for jury in Jury(models, 0.8, rule="mean").attempts()]

@@ -10,6 +10,8 @@ from robust_recourse.cli._options import need_folder, need_report, positive_inte
 from robust_recourse.cli._printing import print_line, show
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from robust_recourse.cli._options import Commands
     from robust_recourse.paper.demo import Demo
 
@@ -21,8 +23,9 @@ def add_to(commands: Commands) -> None:
     demo = commands.add_parser(
         "demo",
         help="explain refused rows of built-in data, retrain the model, compare",
-        description="Explain the refused rows of the paper's synthetic data, retrain the network on shifted data, "
-        "print how many recourses survive, and write figures and a page that shows them.",
+        description="Explain refused applicants of a mixed table, without and with a jury, and the refused rows of the "
+        "paper's synthetic data; retrain the models on data that come later, print how many recourses survive, and "
+        "write figures and a page that shows them.",
     )
     demo.add_argument("--out", type=Path, default=Path("demo"), help="folder to write to (default: %(default)s)")
     demo.add_argument(
@@ -44,16 +47,29 @@ def _run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _print_demo(demo: Demo, page: Path) -> None:
+def _print_table(rows: DataFrame, best: str, title: str) -> None:
     from rich.table import Table
 
     table = Table()
     table.add_column("recourse")
-    for column in demo.table.columns:
+    for column in rows.columns:
         table.add_column(str(column), justify="right")
-    for name, row in zip(demo.table.index, demo.table.to_numpy(), strict=True):
-        style = "bold" if name == "robust recourse" else ""
-        table.add_row(str(name), *(f"{value:.3f}" for value in row), style=style)
-    show(table, f"{len(demo.robust)} refused people, {demo.n_models} retrained models")
+    for name, row in zip(rows.index, rows.to_numpy(), strict=True):
+        table.add_row(str(name), *(f"{value:.3f}" for value in row), style="bold" if name == best else "")
+    show(table, title)
+
+
+def _print_demo(demo: Demo, page: Path) -> None:
+    loans, i = demo.applicants, demo.applicants.example
+    _print_table(
+        loans.table, "recourse with a jury", f"{len(loans.found)} refused applicants, {demo.n_models} later models"
+    )
+    for name, found, share in zip(
+        ("Cheapest change", "With a jury"), (loans.alone, loans.found), loans.shares, strict=True
+    ):
+        print_line(f"{name}: {found[i]}. Of the later models {share[i]:.0%} accept it.")
+    _print_table(
+        demo.table, "robust recourse", f"{len(demo.robust)} people of the paper's data, {demo.n_models} models"
+    )
     rate = 1000 * demo.seconds / (2 * len(demo.robust))
     print_line(f"Explaining took {rate:.1f} ms a person and method. Figures and table: {page}")

@@ -25,8 +25,10 @@ __all__ = ["Juror", "Jury"]
 
 _RULES = ("quorum", "mean")
 _MEANS = (0.0, 0.5, 0.75, 0.9)  # of the way to a mean probability of 1, in attempts at a promised survival
+_MARGINS = (0.2, 0.5, 0.75)  # of the way to a probability of 1, in the same attempts, once all jurors must accept
 _ATTEMPTS = 4  # at most
-_REFUSALS = 0.02  # share of the models of a check that may refuse, in the number that is trained for one
+_REFUSALS = 2  # models of a check that may refuse, in the number that is trained for one
+_LEAST = 1e-9  # of a vote: 0.9 * 20 is 18, not a bit more
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,13 +229,13 @@ class Jury:
         if self.rule == "mean":
             levels = (self.level + share * (1.0 - self.level) for share in _MEANS)
             return tuple(replace(self, quorum=level, margin=None) for level in dict.fromkeys(levels))
-        quorums = {self._needed(quorum): quorum for quorum in (1.0, 0.5 * (1.0 + self.quorum), self.quorum)}
+        quorums = {ceil(quorum * len(self) - _LEAST): quorum for quorum in (1.0, self.quorum)}
         found = [replace(self, quorum=quorum) for quorum in sorted(quorums.values())]
-        margin = self.margin
-        while len(found) < _ATTEMPTS and all(hasattr(_model_of(model), "predict_proba") for model in self.models):
-            margin = 0.5 * (1.0 + (0.5 if margin is None else margin))
-            found.append(replace(self, quorum=1.0, margin=margin))
-        return tuple(found)
+        if all(hasattr(_model_of(model), "predict_proba") for model in self.models):
+            level = 0.5 if self.margin is None else self.margin
+            margins = (level + share * (1.0 - level) for share in _MARGINS)
+            found += [replace(self, quorum=1.0, margin=margin) for margin in margins]
+        return tuple(found[:_ATTEMPTS])
 
     def bounds(self, accepted: BoolArray) -> Any:
         """Return exact lower bounds for shares, from the answers of the check of shape (n, k), for all attempts.
@@ -245,9 +247,6 @@ class Jury:
     def _split_confidence(self) -> float:
         n = 1 if self.survival is None else _ATTEMPTS
         return 1.0 - (1.0 - self.confidence) / n
-
-    def _needed(self, quorum: float) -> int:
-        return ceil(quorum * len(self) - 1e-9)
 
     def _kind(self) -> Callable[..., Any]:
         """Return what asks a juror for its vote."""
@@ -264,7 +263,7 @@ class Jury:
             )
         n = len(self.check)
         if share_at_least(n, n, self._split_confidence()) < survival:
-            least = _enough(survival, self.confidence, 0.0, 0)
+            least = _enough(survival, self.confidence, 0)
             raise ValueError(
                 f"check has {n} models, with which a survival of {survival:g} cannot be proved at a confidence of "
                 f"{self.confidence:g} even if all accept. It takes at least {least}."
@@ -314,9 +313,9 @@ def _check_apart(models: Sequence[Any], check: Sequence[Any]) -> None:
             )
 
 
-def _enough(survival: float, confidence: float, refusals: float = _REFUSALS, least: int = 1) -> int:
-    """Return how many models can prove a survival when a share of them refuse."""
-    level, n = 1.0 - (1.0 - check_level(confidence, "confidence")) / _ATTEMPTS, 1
-    while n < 2**20 and share_at_least(n - min(n, max(least, int(refusals * n))), n, level) < survival:
+def _enough(survival: float, confidence: float, refusals: int = _REFUSALS) -> int:
+    """Return how many models can prove a survival when some of them refuse."""
+    level, n = 1.0 - (1.0 - check_level(confidence, "confidence")) / _ATTEMPTS, refusals + 1
+    while n < 2**20 and share_at_least(n - refusals, n, level) < survival:
         n += 1
     return n

@@ -17,6 +17,7 @@ from robust_recourse._typing import FloatArray
 from robust_recourse.math.projections import weighted_cost
 from robust_recourse.methods.bayesian import BayesianRecourse, RobustBayesianRecourse
 from robust_recourse.metrics import accepted_by, future_validity
+from robust_recourse.paper.applicants import Applicants, run_applicants
 from robust_recourse.paper.arrivals import arrival_models
 from robust_recourse.paper.bench.classifiers import Network
 from robust_recourse.paper.datasets.synthetic import make_synthetic
@@ -44,6 +45,8 @@ class Demo:
         Number of retrained models.
     seconds : float
         Time that explaining took, for both methods.
+    applicants : Applicants
+        Refused applicants of a mixed table, without and with a jury.
     """
 
     table: pd.DataFrame
@@ -51,6 +54,7 @@ class Demo:
     model: Any
     n_models: int
     seconds: float
+    applicants: Applicants
 
     @property
     def example(self) -> int:
@@ -101,7 +105,8 @@ def run_demo(*, n_models: int = 50, random_state: int = 0, n_jobs: int | None = 
     }
     rows = {name: _scores(model, models, refused, x) for name, x in found.items()}
     table = pd.DataFrame.from_dict(rows, orient="index")
-    return Demo(table, robust, model, n_models, seconds)
+    applicants = run_applicants(n_models=n_models, random_state=random_state, n_jobs=n_jobs)
+    return Demo(table, robust, model, n_models, seconds, applicants)
 
 
 def write_demo(demo: Demo, out: Path) -> Path:
@@ -110,8 +115,11 @@ def write_demo(demo: Demo, out: Path) -> Path:
     from robust_recourse.report.page import Picture, Section, Table, write_page
 
     out.mkdir(parents=True, exist_ok=True)
-    recourse = demo.robust[demo.example]
+    recourse, loans = demo.robust[demo.example], demo.applicants
+    both = {"cheapest change": loans.alone[loans.example], "with a jury": loans.found[loans.example]}
     drawn = {
+        "survival": figures.draw_survival(both, loans.later),
+        "jury": figures.draw_jury(both["with a jury"], loans.jury.models, loans.model),
         "illustration": figures.illustration(recourse, demo.model, columns=COLUMNS),
         "worst_case": figures.worst_case(recourse, columns=COLUMNS),
         "level_sets": figures.level_sets(recourse, columns=COLUMNS),
@@ -120,6 +128,7 @@ def write_demo(demo: Demo, out: Path) -> Path:
         with replacing(out / f"{name}.png") as written:
             figure.savefig(written, format="png", dpi=150)
     write_atomically(out / "table.csv", demo.table.to_csv(index_label="recourse"))
+    write_atomically(out / "applicants.csv", loans.found.to_frame().to_csv(index_label="row"))
     write_atomically(out / "recourses.csv", demo.robust.to_frame().to_csv(index_label="row"))
     counts = pd.Series([str(status) for status in demo.robust.status]).value_counts()
     notes = [
@@ -140,17 +149,52 @@ def write_demo(demo: Demo, out: Path) -> Path:
         out / "index.html",
         title="Recourse that survives the next model",
         lead=(
-            f"{len(demo.robust)} people of the synthetic data are refused by a 20-50-20 network. Each was told what to "
-            f"change, and then the network was retrained {demo.n_models} times on data that had shifted."
+            "People whom a model refuses are told what to change. Then the model is retrained, many times, on data "
+            "that have grown or shifted: whose promise holds?"
         ),
         sections=[
-            Section("How many promises hold", table=table, notes=notes),
+            Section(
+                "Applicants for a loan",
+                table=Table(
+                    loans.table.rename_axis("recourse"),
+                    f"Mean over {len(loans.found)} refused applicants and {demo.n_models} later models",
+                    emphasis=["recourse with a jury"],
+                ),
+                notes=_person(loans),
+            ),
+            *(Section(heading, picture=Picture(f"{name}.png", caption)) for name, heading, caption in _OF_APPLICANTS),
+            Section("The paper's synthetic data", table=table, notes=notes),
             *(Section(heading, picture=Picture(f"{name}.png", caption)) for name, heading, caption in _PICTURES),
-            Section("Files", downloads=["table.csv", "recourses.csv"]),
+            Section("Files", downloads=["applicants.csv", "table.csv", "recourses.csv"]),
         ],
     )
 
 
+def _person(loans: Applicants) -> list[str]:
+    """Tell the story of one person, and that of everybody."""
+    i = loans.example
+    today, held = (float(share[i]) for share in loans.shares)
+    return [
+        "Nine in ten of a jury of 20 networks, retrained on bootstraps of today's applicants, had to accept in the "
+        "search. The later models are trained with applicants who come later; no search has seen them.",
+        f"One person, the cheapest change: {loans.alone[i].describe()} Of the later models {today:.0%} accept it.",
+        f"The same person, with a jury: {loans.found[i].describe()} Of the later models {held:.0%} accept it.",
+    ]
+
+
+_OF_APPLICANTS = [
+    (
+        "survival",
+        "What survives, and what it costs",
+        "The share of later models that accept the person of this story, on the way to either recourse.",
+    ),
+    (
+        "jury",
+        "The jury around this person",
+        "Every grey line is the boundary of one juror, the black one that of the present model. The cheapest change "
+        "ends at the black line; the recourse is where nine in ten jurors accept.",
+    ),
+]
 _PICTURES = [
     (
         "illustration",

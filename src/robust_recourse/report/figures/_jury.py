@@ -149,7 +149,8 @@ def draw_jury(
         draw_point(ax, start, "refused point", INK, 220.0, "*")
         draw_points(ax, boundary, end)
         handles += ax.get_legend_handles_labels()[0]
-        notes = [facts.outcome(recourse), facts.projection(plane, "All points are")]
+        told = "" if np.isnan(recourse.jury_share) else f"; accepted by {recourse.jury_share:.0%} of its jury"
+        notes = [f"Cost {recourse.cost:.3g}{told}.", facts.projection(plane, "All points are")]
         notes.append("Boundaries are those of the slice through the boundary point.")
         finish(figure, handles, "The jury around a recourse", notes)
     return figure
