@@ -298,7 +298,7 @@ class _Cloud:
             return self._embedded(unit)
         self._metrics = tuple(metric_of(self._grid, *each, radius) for each in zip(*self._places(), strict=True))
         chance = [rng.random((n, self._columns.shape[1])) for rng in self._rngs]
-        points = self._rows(unit, chance)
+        points = self._rows(unit, chance, np.arange(len(unit)))
         self._keep_rules(unit, chance, points)
         lengths = zip(self._metrics, points, self._centre, strict=True)
         self._samples = np.stack([metric.lengths(some, centre) for metric, some, centre in lengths])
@@ -312,26 +312,29 @@ class _Cloud:
     def _places(self) -> tuple[IntArray, IntArray, FloatArray]:
         return self._people, self._columns, self._centre
 
-    def _rows(self, drawn: FloatArray, chance: list[FloatArray]) -> FloatArray:
-        centres: FloatArray = self._centre
-        if self._second is not None:
-            second = np.take_along_axis(self._second, self._columns, axis=1)
-            centres = np.stack([_in_turn(*both, drawn.shape[1]) for both in zip(centres, second, strict=True)])
-        each = zip(self._metrics, drawn, centres, *self._bounds, chance, strict=True)
-        return np.stack([metric.rows(some, at, (low, high), by) for metric, some, at, low, high, by in each])
+    def _rows(self, drawn: FloatArray, chance: list[FloatArray], which: IntArray) -> FloatArray:
+        """Turn lengths into values, of some of the people."""
+        second = self._centre if self._second is None else np.take_along_axis(self._second, self._columns, axis=1)
+        low, high = self._bounds
+        rows = []
+        for j in which:
+            centre = _in_turn(self._centre[j], second[j], drawn.shape[1])
+            rows.append(self._metrics[j].rows(drawn[j], centre, (low[j], high[j]), chance[j]))
+        return np.stack(rows)
 
     def _keep_rules(self, drawn: FloatArray, chance: list[FloatArray], points: FloatArray) -> None:
         """Draw samples nearer that break a rule, in place."""
         g, n, _ = drawn.shape
-        owner = np.repeat(self._people, n)
+        owner, broken = np.repeat(self._people, n), np.ones(g * n, dtype=bool)
         for halving in range(_NEARER + 1):
-            broken = ~self._ask.keeps_rules(self._embedded(points), owner).reshape(g, n)
+            broken[broken] = ~self._ask.keeps_rules(self._embedded(points)[broken], owner[broken])
             if not broken.any():
                 return
             if self._nearer is None:
                 self._nearer = np.ones((g, n))
-            self._nearer[broken] = 0.5 ** (halving + 1) if halving < _NEARER else 0.0
-            points[...] = self._rows(drawn * self._nearer[:, :, None], chance)
+            self._nearer[broken.reshape(g, n)] = 0.5 ** (halving + 1) if halving < _NEARER else 0.0
+            which = np.flatnonzero(broken.reshape(g, n).any(axis=1))
+            points[which] = self._rows(drawn * self._nearer[:, :, None], chance, which)
 
     def _embedded(self, cloud: FloatArray) -> FloatArray:
         """Put samples back among all columns, one below the other."""
