@@ -24,6 +24,7 @@ from robust_recourse.result import Answer
 from robust_recourse.sampling.boundary import Look, find_boundary
 from robust_recourse.sampling.metric import Grid
 from robust_recourse.sampling.neighbourhood import Neighbourhood, sample_neighbourhoods
+from robust_recourse.sampling.options import ROUNDED
 from robust_recourse.search import Task
 from robust_recourse.search.explain import movable
 from robust_recourse.search.run import make_task, no_candidate
@@ -32,7 +33,7 @@ from robust_recourse.search.space import Space
 __all__ = ["PosteriorMethod"]
 
 _SIGMA, _EPSILON = {True: 0.25, False: 0.5}, {True: 0.1, False: 0.02}  # of arrays and frames, in sampling radii
-_BUDGET = 0.2  # beyond the boundary point; of a frame at least, up to the nearest accepted row
+_BUDGET = 0.2  # beyond the boundary point; of a frame where no accepted row is dearer
 _MOST_SIGMAS = 1e6  # of the other lengths
 _NOTHING_AROUND = "No number of this row may change, so that it has no neighbourhood."
 _PEOPLE = 512  # whose neighbourhoods are drawn together
@@ -145,7 +146,8 @@ class PosteriorMethod(RecourseMethod):
         """Add what may be spent beyond the boundary points to the budgets."""
         budget = problem.budget + (_BUDGET if self.delta_plus is None else self.delta_plus)
         if problem.near is not None:
-            budget = np.maximum(budget, problem.cost(problem.near, np.arange(len(problem))))
+            nearest = problem.cost(problem.near, np.arange(len(problem)))
+            budget = np.where(nearest > problem.budget * ROUNDED, nearest, budget)
         return replace(problem, budget=budget)
 
     def to_points(self, X: Any, name: str = "X") -> FloatArray:

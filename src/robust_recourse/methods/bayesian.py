@@ -41,8 +41,8 @@ class RobustBayesianRecourse(PosteriorMethod):
         Smoothing; None for 0.25 sampling radii, 0.5 for a frame.
     delta_plus : float, optional
         Budget beyond the cost of the boundary point; not used if odds are promised. None for 0.2 or, for a frame,
-        what the nearest accepted training row costs more than the boundary point, at least 0.2; half of the samples are
-        then around that row.
+        what the nearest accepted training row costs more than the boundary point; half of the samples are then around
+        that row.
     target_odds : float, optional
         Promised odds, at most 1: instead of the least worst-case odds within a budget, find the least cost at which
         the worst-case odds are at most these. Each person then gets the margin that their own neighbourhood needs.
