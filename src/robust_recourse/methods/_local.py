@@ -16,7 +16,7 @@ __all__ = ["LONGEST", "SHORTEST", "Local", "check_sampling", "learn_sampling", "
 SHORTEST, LONGEST = 1e-100, 1e100  # of the lengths that are given, so that their squares and ratios are numbers
 
 _MOST_SAMPLES = 1_000_000  # of one person, so that they fit in memory
-_RADIUS = {True: 0.2, False: 1.0}  # of arrays and of frames, in units of cost
+_RADIUS = {True: 0.2, False: 2.0}  # of arrays and of frames, in units of cost
 _RESOLUTION = 0.01  # of the boundary point, in sampling radii
 
 

@@ -75,7 +75,7 @@ class Problem:
     task: Task
     around: tuple[Around, ...]
     budget: FloatArray  # (m,)
-    near: FloatArray | None = None  # (m, n, p): rows of candidates
+    near: FloatArray | None = None  # (m, p): rows of the nearest accepted candidates, or of the boundary points
 
     def __len__(self) -> int:
         return len(self.task)
@@ -201,6 +201,7 @@ class Problem:
                     bounds=(bounds[0][i, columns], bounds[1][i, columns]),
                     metric=around.metrics[j] if around.metrics else None,
                     nearer=None if around.nearer is None else around.nearer[j],
+                    second=None if around.second is None else around.second[j],
                 )
         drawn = [known for known in found if known is not None]
         assert len(drawn) == len(self)

@@ -23,9 +23,9 @@ def best_rows(problem: Problem, parts: Sequence[Part], solver: Solver, ends: Flo
     """Return the rows with the least worst-case odds that are found around the ends of descents.
 
     Rounding to a grid may throw away what a descent gained. So several roundings compete with the row of the boundary
-    point and with the nearest candidates, and the best that the model accepts walks on to better neighbours, a step or
-    a switch at a time, as long as the model accepts them and the budget suffices. The end has no neighbour on the grid
-    that is better, and is never worse than the boundary point.
+    point and with the nearest accepted candidate, and the best that the model accepts walks on to better neighbours, a
+    step or a switch at a time, as long as the model accepts them and the budget suffices. The end has no neighbour on
+    the grid that is better, and is never worse than the boundary point.
 
     Parameters
     ----------
@@ -57,13 +57,9 @@ class _Climb:
         """Start from roundings of the ends, and walk."""
         every = np.concatenate([np.zeros(0, dtype=np.int64), *(part.people for part in self._parts)])
         rows = [self._problem.settle(ends[every], every, rounding) for rounding in ROUNDINGS]
-        owner = np.tile(every, len(rows))
         if self._problem.near is not None:
-            known = self._problem.near[every]
-            others = np.repeat(every, known.shape[1])
-            rows.append(known.reshape(len(others), -1))
-            owner = np.append(owner, others)
-        points = np.concatenate(rows)
+            rows.append(self._problem.near[every])
+        owner, points = np.tile(every, len(rows)), np.concatenate(rows)
         able = self._problem.cost(points, owner) <= self._problem.budget[owner]
         moved = self._offer(points[able], owner[able])
         moved = np.unique(np.append(moved, every))

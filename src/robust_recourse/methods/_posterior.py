@@ -19,10 +19,12 @@ from robust_recourse.methods._odds_problem import Problem
 from robust_recourse.methods._odds_verify import verify
 from robust_recourse.methods._promise import keep_promise
 from robust_recourse.methods.base import RecourseMethod
+from robust_recourse.methods.nearest import nearest_accepted
 from robust_recourse.result import Answer
 from robust_recourse.sampling.boundary import Look, find_boundary
-from robust_recourse.sampling.neighbourhood import Grid, Neighbourhood, sample_neighbourhoods
-from robust_recourse.sampling.segments import nearest_segments
+from robust_recourse.sampling.metric import Grid
+from robust_recourse.sampling.neighbourhood import Neighbourhood, sample_neighbourhoods
+from robust_recourse.sampling.options import ROUNDED
 from robust_recourse.search import Task
 from robust_recourse.search.explain import movable
 from robust_recourse.search.run import make_task, no_candidate
@@ -30,9 +32,8 @@ from robust_recourse.search.space import Space
 
 __all__ = ["PosteriorMethod"]
 
-_SIGMA, _EPSILON = {True: 0.25, False: 0.35}, {True: 0.1, False: 0.02}  # of arrays and frames, in sampling radii
-_BUDGET = 0.2  # beyond the boundary point; of a frame at least, up to the nearest accepted row
-_NEAREST = 8  # candidates among which that is looked for
+_SIGMA, _EPSILON = {True: 0.25, False: 0.5}, {True: 0.1, False: 0.02}  # of arrays and frames, in sampling radii
+_BUDGET = 0.2  # beyond the boundary point; of a frame where no accepted row is dearer
 _MOST_SIGMAS = 1e6  # of the other lengths
 _NOTHING_AROUND = "No number of this row may change, so that it has no neighbourhood."
 _PEOPLE = 512  # whose neighbourhoods are drawn together
@@ -123,30 +124,31 @@ class PosteriorMethod(RecourseMethod):
         return verify(problem, descend(problem, self.solver, self.scales_at), self.solver, self.scales_at)
 
     def _problem(self, task: Task) -> Problem:
-        """Draw the neighbourhoods of the boundary points; the budgets are what these cost."""
+        """Draw the neighbourhoods of the boundary points; the budgets are what these cost.
+
+        Where the budget of a table reaches up to the nearest accepted row, half of the samples are around that.
+        """
         assert task.boundary is not None
-        grid = None if task.space.exact else Grid(task.space.steps, task.before or task.room)
+        every, near, grid = np.arange(len(task)), None, None
+        snapped = task.snap(task.boundary, every)
+        if not task.space.exact:
+            room = task.before or task.room
+            grid = Grid(task.space.steps, room)
+            if self.delta_plus is None and self.target_odds is None:
+                near, found = nearest_accepted(task.oracle, room, self.candidates_)
+                near = np.where(found[:, None], task.snap(np.where(found[:, None], near, snapped), every), snapped)
         around = sample_neighbourhoods(
-            task.oracle, task.room, task.boundary, self.radius_, self.n_samples, self.seed_, task.switched, grid
+            task.oracle, task.room, task.boundary, self.radius_, self.n_samples, self.seed_, task.switched, grid, near
         )
-        snapped = task.snap(task.boundary, np.arange(len(task)))
-        return Problem(task, tuple(around), task.limits.cost(snapped, task.x0))
+        return Problem(task, tuple(around), task.limits.cost(snapped, task.x0), near)
 
     def _widened(self, problem: Problem) -> Problem:
         """Add what may be spent beyond the boundary points to the budgets."""
-        if self.moves_.plain:
-            return replace(problem, budget=problem.budget + (_BUDGET if self.delta_plus is None else self.delta_plus))
-        task = problem.task
-        room, m, n = task.before or task.room, len(task), min(_NEAREST, len(self.candidates_))
-        segments, owner = nearest_segments(room, self.candidates_, 0, n), np.repeat(np.arange(m), n)
-        rows = task.snap(segments.point(np.arange(m * n), segments.cost.ravel()), owner)
-        cost, near = problem.cost(rows, owner).reshape(m, n), rows.reshape(m, n, -1)
-        if self.delta_plus is not None:
-            return replace(problem, budget=problem.budget + self.delta_plus, near=near)
-        accepted = task.oracle(rows, owner).reshape(m, n)
-        nearest = np.where(accepted, cost, np.inf).min(axis=1)
-        nearest = np.where(np.isfinite(nearest), nearest, cost.max(axis=1))
-        return replace(problem, budget=np.maximum(problem.budget + _BUDGET, nearest), near=near)
+        budget = problem.budget + (_BUDGET if self.delta_plus is None else self.delta_plus)
+        if problem.near is not None:
+            nearest = problem.cost(problem.near, np.arange(len(problem)))
+            budget = np.where(nearest > problem.budget * ROUNDED, nearest, budget)
+        return replace(problem, budget=budget)
 
     def to_points(self, X: Any, name: str = "X") -> FloatArray:
         """Return rows in the coordinates in which costs and odds are measured: numbers in units, categories as codes.

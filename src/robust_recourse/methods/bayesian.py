@@ -39,10 +39,11 @@ class RobustBayesianRecourse(PosteriorMethod):
     epsilon_0, epsilon_1 : float, optional
         Ambiguity radii of the refused and of the accepted samples; None for 0.1 sampling radii, 0.02 for a frame.
     sigma : float, optional
-        Smoothing; None for 0.25 sampling radii, 0.35 for a frame.
+        Smoothing; None for 0.25 sampling radii, 0.5 for a frame.
     delta_plus : float, optional
         Budget beyond the cost of the boundary point; not used if odds are promised. None for 0.2 or, for a frame,
-        what the nearest accepted training row costs more than the boundary point, at least 0.2.
+        what the nearest accepted training row costs more than the boundary point; half of the samples are then around
+        that row.
     target_odds : float, optional
         Promised odds, at most 1: instead of the least worst-case odds within a budget, find the least cost at which
         the worst-case odds are at most these. Each person then gets the margin that their own neighbourhood needs.
@@ -53,7 +54,7 @@ class RobustBayesianRecourse(PosteriorMethod):
     n_samples : int
         Number of samples in a neighbourhood.
     sampling_radius : float, optional
-        Radius of the neighbourhood, None for 0.2 or, for a frame, 1: a standard deviation. There columns that move in
+        Radius of the neighbourhood, None for 0.2 or, for a frame, 2 standard deviations. There columns that move in
         steps reach at least two steps, and categories switch.
     radius_unit : {"absolute", "diameter"}
         Whether that is a length, or a multiple of the diameter of the training rows.

@@ -92,15 +92,15 @@ def _tried(ask: Ask, room: Room, limit: FloatArray, sets: _Sets) -> FloatArray:
     """Ask about small sets of changes, follow the cheapest that are accepted, and return the best, NaN if none is."""
     held, owners = [np.zeros((0, room.x0.shape[1]))], [np.zeros(0, dtype=np.int64)]
     size = max(1, _NUMBERS // (sets.most * room.x0.shape[1]))
-    for build in sets.kinds():
-        for people in np.array_split(np.arange(len(room)), -(-len(room) // size)):
-            points, owner = build(people)
-            points = ask.rows(points, owner, "inward")
-            cost = room.cost(points, owner)
-            asked = np.flatnonzero((cost > 0.0) & (cost <= limit[owner] * ROUNDED))
-            asked = asked[ask(points[asked], owner[asked])]
-            held.append(points[asked])
-            owners.append(owner[asked])
+    for people in np.array_split(np.arange(len(room)), -(-len(room) // size)):
+        built = [build(people) for build in sets.kinds()]
+        owner = np.concatenate([owner for _, owner in built])
+        points = ask.rows(np.concatenate([points for points, _ in built]), owner, "inward")
+        cost = room.cost(points, owner)
+        asked = np.flatnonzero((cost > 0.0) & (cost <= limit[owner] * ROUNDED))
+        asked = asked[ask(points[asked], owner[asked])]
+        held.append(points[asked])
+        owners.append(owner[asked])
     return cheapest_of_each(ask, room, np.concatenate(held), np.concatenate(owners))
 
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -22,67 +21,14 @@ from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse.math.limits import Room
 from robust_recourse.sampling.asking import Ask
 from robust_recourse.sampling.ball import row_generator, unit_ball
+from robust_recourse.sampling.metric import Grid, Metric, metric_of
 
-__all__ = ["Around", "Grid", "Metric", "Neighbourhood", "same_width", "sample_neighbourhoods"]
+__all__ = ["Around", "Neighbourhood", "same_width", "sample_neighbourhoods"]
 
 MOST_GROWTHS = 5
 """How often the radius is doubled when a neighbourhood holds one class only."""
 
-_STEPS = 2.0  # within a sampling radius
 _NEARER = 3  # halvings of a sample that breaks a rule, before it is the boundary point itself
-
-
-class Grid(NamedTuple):
-    """Where the rows of a table can be."""
-
-    steps: FloatArray  # (p,): of the numbers, in units of cost; 0 if they may be anything
-    room: Room  # the people with their own categories, and what they may change, categories too
-
-
-@dataclass(frozen=True, eq=False)
-class Metric:
-    """How the columns that vary in a neighbourhood are measured, and which values they have.
-
-    Attributes
-    ----------
-    stretch : ndarray of shape (d,)
-        What one unit of length is in units of cost, for numbers.
-    steps : ndarray of shape (d,)
-        Steps of the numbers in units of cost, 0 for none.
-    codes : tuple of ndarray or None
-        For categories: the codes of samples that have another one than the centre; None for numbers.
-    switch : float
-        Length of a switch.
-    """
-
-    stretch: FloatArray
-    steps: FloatArray
-    codes: tuple[FloatArray | None, ...]
-    switch: float
-
-    @property
-    def categories(self) -> BoolArray:
-        """Which columns hold categories."""
-        return np.array([codes is not None for codes in self.codes], dtype=bool)
-
-    def lengths(self, points: FloatArray, centre: FloatArray) -> FloatArray:
-        """Return points in the columns that vary as they are measured."""
-        return np.where(self.categories, self.switch * (points != centre), points / self.stretch)
-
-    def rows(
-        self, drawn: FloatArray, centre: FloatArray, bounds: tuple[FloatArray, FloatArray], chance: FloatArray
-    ) -> FloatArray:
-        """Turn lengths from the centre into values, of shape (n, d): whole steps and switches, within bounds."""
-        away = drawn * self.stretch
-        on_grid = self.steps > 0.0
-        away[:, on_grid] = np.round(away[:, on_grid] / self.steps[on_grid]) * self.steps[on_grid]
-        points = np.clip(centre + away, *bounds)
-        for number, k in enumerate(np.flatnonzero(self.categories)):
-            codes = self.codes[k]
-            switched = np.abs(drawn[:, k]) > 0.5 * self.switch
-            assert codes is not None
-            points[:, k] = np.where(switched, codes[(chance[:, number] * len(codes)).astype(np.int64)], centre[k])
-        return points
 
 
 @dataclass(frozen=True)
@@ -111,6 +57,8 @@ class Neighbourhood:
         How the columns are measured; as they are if None.
     nearer : ndarray of shape (n,) or None
         The part of its way from the centre that each sample was left, because of rules.
+    second : ndarray of shape (p,) or None
+        The point around which every second sample is drawn; the centre if None.
     """
 
     x0: FloatArray
@@ -123,6 +71,7 @@ class Neighbourhood:
     bounds: tuple[FloatArray, FloatArray] | None = None
     metric: Metric | None = None
     nearer: FloatArray | None = None
+    second: FloatArray | None = None
 
     @property
     def numbers(self) -> BoolArray:
@@ -158,6 +107,8 @@ class Neighbourhood:
     def _drawn(self) -> FloatArray:
         rng, n, d = row_generator(self.x0, self.seed, self.growths), len(self.accepted), int(self.free.sum())
         unit, centre = unit_ball([rng], n, d)[0], self.centre[self.free]
+        if self.second is not None:
+            centre = _in_turn(centre, self.second[self.free], n)
         if self.metric is None:
             points: FloatArray = unit * self.radius + centre
             return points if self.bounds is None else np.clip(points, *self.bounds)
@@ -190,6 +141,8 @@ class Around:
         How the columns of each are measured; empty if they are as they are.
     nearer : ndarray of shape (g, n) or None
         The parts of their ways that samples were left, because of rules.
+    second : ndarray of shape (g, p) or None
+        The points around which every second sample is drawn.
     """
 
     people: IntArray
@@ -200,6 +153,7 @@ class Around:
     growths: int
     metrics: tuple[Metric, ...] = ()
     nearer: FloatArray | None = None
+    second: FloatArray | None = None
 
     @property
     def two_classes(self) -> BoolArray:
@@ -232,7 +186,8 @@ class Around:
         arrays = {name: getattr(self, name)[which] for name in ("people", "columns", "samples", "accepted")}
         index = np.arange(len(self.people))[which]
         metrics = tuple(self.metrics[i] for i in index) if self.metrics else ()
-        return replace(self, **arrays, metrics=metrics, nearer=None if self.nearer is None else self.nearer[which])
+        nearer, second = (None if known is None else known[which] for known in (self.nearer, self.second))
+        return replace(self, **arrays, metrics=metrics, nearer=nearer, second=second)
 
 
 def same_width(free: BoolArray) -> Iterator[tuple[IntArray, IntArray]]:
@@ -252,6 +207,7 @@ def sample_neighbourhoods(
     seed: int,
     once: BoolArray | None = None,
     grid: Grid | None = None,
+    second: FloatArray | None = None,
 ) -> list[Around]:
     """Draw and label the neighbourhoods; where all labels are equal draw anew with twice the radius, a few times.
 
@@ -274,13 +230,15 @@ def sample_neighbourhoods(
         People whose samples are drawn once, whatever their labels.
     grid : Grid, optional
         Where the rows of a table can be; an array has none.
+    second : ndarray of shape (m, p), optional
+        Other points of the people, rows of a table: every second sample is drawn around these.
     """
     free = room.free if grid is None else room.free | (grid.room.free & room.limits.categories)
     found: list[Around] = []
     drawn = list(same_width(free))
     for growth in range(MOST_GROWTHS + 1):
         length = radius * 2.0**growth
-        clouds = [_Cloud(ask, room, centres, grid, people, columns, seed, growth) for people, columns in drawn]
+        clouds = [_Cloud(ask, room, centres, grid, second, people, columns, seed, growth) for people, columns in drawn]
         points = [cloud.draw(length, n_samples) for cloud in clouds]
         labels = ask(np.concatenate(points), np.repeat(np.concatenate([people for people, _ in drawn]), n_samples))
         cuts = np.cumsum([len(people) for people, _ in drawn])[:-1]
@@ -311,6 +269,7 @@ class _Cloud:
         room: Room,
         centres: FloatArray,
         grid: Grid | None,
+        second: FloatArray | None,
         people: IntArray,
         columns: IntArray,
         seed: int,
@@ -324,6 +283,7 @@ class _Cloud:
         self._bounds = bounds[0], bounds[1]
         self._metrics: tuple[Metric, ...] = ()
         self._nearer: FloatArray | None = None
+        self._second = None if second is None else second[people]
 
     def draw(self, radius: float, n: int) -> FloatArray:
         """Draw samples; return them in all columns, one below the other."""
@@ -336,9 +296,9 @@ class _Cloud:
                 np.clip(unit, low[:, None, :], high[:, None, :], out=unit)
             self._samples = unit
             return self._embedded(unit)
-        self._metrics = tuple(_metric(self._grid, *each, radius) for each in zip(*self._places(), strict=True))
+        self._metrics = tuple(metric_of(self._grid, *each, radius) for each in zip(*self._places(), strict=True))
         chance = [rng.random((n, self._columns.shape[1])) for rng in self._rngs]
-        points = self._rows(unit, chance)
+        points = self._rows(unit, chance, np.arange(len(unit)))
         self._keep_rules(unit, chance, points)
         lengths = zip(self._metrics, points, self._centre, strict=True)
         self._samples = np.stack([metric.lengths(some, centre) for metric, some, centre in lengths])
@@ -346,29 +306,35 @@ class _Cloud:
 
     def labelled(self, accepted: BoolArray, radius: float) -> Around:
         """Return the samples with their labels."""
-        return Around(
-            self._people, self._columns, self._samples, accepted, radius, self._growth, self._metrics, self._nearer
-        )
+        drawn = self._growth, self._metrics, self._nearer, self._second
+        return Around(self._people, self._columns, self._samples, accepted, radius, *drawn)
 
     def _places(self) -> tuple[IntArray, IntArray, FloatArray]:
         return self._people, self._columns, self._centre
 
-    def _rows(self, drawn: FloatArray, chance: list[FloatArray]) -> FloatArray:
-        each = zip(self._metrics, drawn, self._centre, *self._bounds, chance, strict=True)
-        return np.stack([metric.rows(some, at, (low, high), by) for metric, some, at, low, high, by in each])
+    def _rows(self, drawn: FloatArray, chance: list[FloatArray], which: IntArray) -> FloatArray:
+        """Turn lengths into values, of some of the people."""
+        second = self._centre if self._second is None else np.take_along_axis(self._second, self._columns, axis=1)
+        low, high = self._bounds
+        rows = []
+        for j in which:
+            centre = _in_turn(self._centre[j], second[j], drawn.shape[1])
+            rows.append(self._metrics[j].rows(drawn[j], centre, (low[j], high[j]), chance[j]))
+        return np.stack(rows)
 
     def _keep_rules(self, drawn: FloatArray, chance: list[FloatArray], points: FloatArray) -> None:
         """Draw samples nearer that break a rule, in place."""
         g, n, _ = drawn.shape
-        owner = np.repeat(self._people, n)
+        owner, broken = np.repeat(self._people, n), np.ones(g * n, dtype=bool)
         for halving in range(_NEARER + 1):
-            broken = ~self._ask.keeps_rules(self._embedded(points), owner).reshape(g, n)
+            broken[broken] = ~self._ask.keeps_rules(self._embedded(points)[broken], owner[broken])
             if not broken.any():
                 return
             if self._nearer is None:
                 self._nearer = np.ones((g, n))
-            self._nearer[broken] = 0.5 ** (halving + 1) if halving < _NEARER else 0.0
-            points[...] = self._rows(drawn * self._nearer[:, :, None], chance)
+            self._nearer[broken.reshape(g, n)] = 0.5 ** (halving + 1) if halving < _NEARER else 0.0
+            which = np.flatnonzero(broken.reshape(g, n).any(axis=1))
+            points[which] = self._rows(drawn * self._nearer[:, :, None], chance, which)
 
     def _embedded(self, cloud: FloatArray) -> FloatArray:
         """Put samples back among all columns, one below the other."""
@@ -380,18 +346,6 @@ class _Cloud:
         return points
 
 
-def _metric(grid: Grid, person: int, columns: IntArray, centre: FloatArray, radius: float) -> Metric:
-    """Say how the columns of a person are measured."""
-    limits = grid.room.limits
-    codes: list[FloatArray | None] = []
-    for k, at in zip(columns.tolist(), centre, strict=True):
-        target = limits.targets[k]
-        if target is None:
-            codes.append(None)
-            continue
-        known = np.flatnonzero(target).astype(float)
-        known = known[grid.room.may_switch(k, np.full(len(known), person), known)]
-        known = np.unique(np.append(known, grid.room.x0[person, k]))
-        codes.append(known[known != at])
-    steps = grid.steps[columns]
-    return Metric(np.maximum(1.0, _STEPS * steps / radius), steps, tuple(codes), radius / _STEPS)
+def _in_turn(one: FloatArray, other: FloatArray, n: int) -> FloatArray:
+    """Return two points in turn, of shape (n, d)."""
+    return np.resize(np.stack([one, other]), (n, len(one)))

@@ -18,6 +18,7 @@ from robust_recourse.result.answer import Answer
 from robust_recourse.result.status import Status
 from robust_recourse.sampling.asking import OutOfTime
 from robust_recourse.sampling.boundary import find_boundary
+from robust_recourse.search.leaves import cheapest_leaves
 from robust_recourse.search.method import Method
 from robust_recourse.search.oracle import Oracle, check_time
 from robust_recourse.search.space import Space
@@ -128,7 +129,8 @@ def _explain_numbers(method: Method, task: Task) -> list[Answer]:
 
 def _explain_from_boundary(method: Method, task: Task) -> list[Answer]:
     """Find the boundary, switch categories to those of its points, and let the method solve."""
-    found = find_boundary(task.oracle, task.room, method.candidates_, method.look(), task.known)
+    known = cheapest_leaves(method, task) if task.known is None else task.known
+    found = find_boundary(task.oracle, task.room, method.candidates_, method.look(), known)
     reached = task.take(found.found)
     answers: list[Answer] = []
     if len(reached):
