@@ -202,6 +202,13 @@ def test_results_keep_the_shares(arrays, tmp_path):
     shown = found.describe(0)
     assert f"and so do {int(100 * found.jury_share[0] + 1e-9)} % of the retrained models that were asked" in shown
     assert "that took no part in the search at least" in shown
+    page = found.to_html()
+    assert "<th" in page
+    assert "Of the jury" in page
+    assert "Survival at least" in page
+    assert "Of the jury" not in NearestAccepted(model).fit(X).explain(people).to_html()
+    told = found[:1].to_html(audience="applicant")
+    assert f"{int(100 * found.jury_share[0] + 1e-9)} % of them accept these values" in told
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from robust_recourse.notices.notice import Change, Notice, by_person
 from robust_recourse.notices.values import amount, column_text, label_text
 from robust_recourse.notices.writing import Writer
 
-__all__ = ["NO_RECOURSE", "consent", "describe", "describe_all", "how", "phrases"]
+__all__ = ["NO_RECOURSE", "consent", "describe", "describe_all", "how", "least_share", "percent", "phrases"]
 
 # What the person is told; the reason of the search is for those who run it.
 NO_RECOURSE: Mapping[str, str] = {
@@ -80,14 +80,20 @@ def consent(notice: Notice) -> str:
     """Say what retrained models say, as the end of a sentence; nothing where none was asked."""
     said = ""
     if not math.isnan(notice.jury_share):
-        said += f", and so do {_percent(notice.jury_share)} of the retrained models that were asked"
+        said += f", and so do {percent(notice.jury_share)} of the retrained models that were asked"
     if not math.isnan(notice.survival_bound):
-        said += f"; of those that took no part in the search at least {_percent(notice.survival_bound)} do, as far as "
+        said += f"; of those that took no part in the search at least {percent(notice.survival_bound)} do, as far as "
         said += "the check can prove"
     return said
 
 
-def _percent(share: float) -> str:
+def least_share(notices: Sequence[Notice]) -> str:
+    """Write the least share of the jury that accepts one of several recourses; nothing where none was asked."""
+    shares = [notice.jury_share for notice in notices]
+    return "" if any(map(math.isnan, shares)) else f"{'at least ' if len(shares) > 1 else ''}{percent(min(shares))}"
+
+
+def percent(share: float) -> str:
     """Write a share as a whole number of percent, never more than it is."""
     return f"{math.floor(100.0 * share + 1e-9)} %"
 

@@ -13,6 +13,7 @@ from robust_recourse.notices._histogram import Histogram, histogram
 from robust_recourse.notices.cells import Cell, Grid, grid
 from robust_recourse.notices.notice import Notice, by_person
 from robust_recourse.notices.odds import odds_text
+from robust_recourse.notices.sentences import percent
 from robust_recourse.notices.values import amount, column_text, label_text, printable
 
 __all__ = ["Section", "summary"]
@@ -127,8 +128,14 @@ def _reasons(missing: Sequence[Notice]) -> Section:
     return Section("No recourse", grid("Why rows have no recourse", head, rows, numbers=(2,)))
 
 
+def _consent(notice: Notice) -> tuple[float, float]:
+    return notice.jury_share, notice.survival_bound
+
+
 def _rows(notices: Sequence[Notice], link: Callable[[Notice], str] | None) -> Section:
     several = any(notice.rank > 1 for notice in notices)
+    known = np.array([_consent(notice) for notice in notices])
+    asked = ["Of the jury", "Survival at least"][: int((~np.isnan(known)).any(axis=0).sum())]
     rows = []
     for notice in notices:
         label = Cell(label_text(notice.label), foreign=True, link="" if link is None else link(notice))
@@ -141,6 +148,7 @@ def _rows(notices: Sequence[Notice], link: Callable[[Notice], str] | None) -> Se
                 f"{len(notice.changes):,}" if notice.after is not None else _NONE,
                 _NONE if np.isnan(notice.cost) else amount(notice.cost),
                 odds_text(notice.worst_case_odds) or _NONE,
+                *(_NONE if np.isnan(share) else percent(share) for share in _consent(notice)[: len(asked)]),
             ]
         )
     head = [
@@ -151,6 +159,7 @@ def _rows(notices: Sequence[Notice], link: Callable[[Notice], str] | None) -> Se
         "Changes",
         "Cost",
         "Odds of refusal in the worst case",
+        *asked,
     ]
     numbers = range(3 + several, 6 + several)
     return Section("All rows", grid("Every recourse and how it was found", head, rows, numbers=numbers))
