@@ -6,6 +6,7 @@ objects, the text "1" beside a number) stands beside the cells a second time, ex
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import pandas as pd
 
 from robust_recourse._typing import BoolArray
 from robust_recourse.notices.values import json_value
-from robust_recourse.tables.plain import KINDS, decode, encode
+from robust_recourse.tables.plain import KINDS, Kind, decode, encode
 from robust_recourse.tables.values import same_column, same_value
 
 __all__ = ["Exact", "from_plain", "read_column", "to_plain", "write_column"]
@@ -22,17 +23,17 @@ Exact = list[list[Any]]
 """Pairs of a row and its exact value, as plain data."""
 
 
-def to_plain(value: Any) -> Any:
-    """Return any value as data for JSON; raises TypeError for what cannot be read back."""
+def to_plain(value: Any, kinds: Iterable[Kind] = KINDS) -> Any:
+    """Return any value of known kinds as data for JSON; raises TypeError for what cannot be read back."""
     arrays: list[Any] = []
-    data = encode(value, KINDS, arrays)
+    data = encode(value, kinds, arrays)
     return [data, [[array.dtype.str, array.tolist()] for array in arrays]] if arrays else [data]
 
 
-def from_plain(data: Any) -> Any:
+def from_plain(data: Any, kinds: Iterable[Kind] = KINDS) -> Any:
     """Return the value that `to_plain` wrote."""
     arrays = [np.array(values, dtype=dtype) for dtype, values in data[1]] if len(data) > 1 else []
-    return decode(data[0], KINDS, arrays)
+    return decode(data[0], kinds, arrays)
 
 
 def write_column(series: pd.Series[Any], shown: BoolArray) -> tuple[list[Any], Exact]:
