@@ -87,17 +87,17 @@ def sql(ledger):
 
 def accepts(frame):
     """The model of the lender: incomes above, debts below, and full-time work helps."""
-    return (frame["income"] - 0.1 * frame["debt"] + 500 * (frame["job"] == "full")).to_numpy(dtype=float) > 2500
+    return (frame["income"] - 0.1 * frame["debt"] + 1200 * (frame["job"] == "full")).to_numpy(dtype=float) > 3000
 
 
 def stricter(frame):
     """The next model."""
-    return (frame["income"] - 0.1 * frame["debt"] + 500 * (frame["job"] == "full")).to_numpy(dtype=float) > 2700
+    return (frame["income"] - 0.1 * frame["debt"] + 1200 * (frame["job"] == "full")).to_numpy(dtype=float) > 3200
 
 
 def scored(frame):
     """The next model, with probabilities."""
-    score = (frame["income"] - 0.1 * frame["debt"] + 500 * (frame["job"] == "full")).to_numpy(dtype=float) - 2700
+    score = (frame["income"] - 0.1 * frame["debt"] + 1200 * (frame["job"] == "full")).to_numpy(dtype=float) - 3200
     return 1 / (1 + np.exp(-score / 300))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import date, datetime
@@ -50,8 +51,8 @@ def check(
                     "fingerprint": fingerprint(model),
                     "promises": len(asked.numbers),
                     "kept": int(asked.accepted.sum()),
-                    "asked": spans(asked.numbers, asked.numbers),
-                    "broken": spans(asked.numbers[~asked.accepted], asked.numbers),
+                    "asked": spans(asked.numbers),
+                    "broken": spans(asked.numbers[~asked.accepted]),
                     "present_rows": current is not None,
                 },
             )
@@ -67,20 +68,20 @@ def expire(connection: Connection, book: Book, runs: Mapping[int, Run], today: d
             book.add("expired", {"until": promise.run.until.isoformat()}, about=promise.number)
 
 
-def spans(chosen: IntArray, among: IntArray) -> list[list[int]]:
-    """Return numbers as spans of such as stand side by side among others: first and last of each.
+def spans(numbers: IntArray) -> list[list[int]]:
+    """Return numbers, which rise, as spans without gaps: first and last of each.
 
-    >>> spans(np.array([2, 4, 9]), np.array([1, 2, 4, 5, 9]))
+    >>> spans(np.array([2, 3, 4, 9]))
     [[2, 4], [9, 9]]
     """
-    if not len(chosen):
+    if not len(numbers):
         return []
-    places = np.searchsorted(among, chosen)
-    breaks = np.flatnonzero(np.diff(places) > 1)
-    firsts, lasts = np.concatenate([[0], breaks + 1]), np.concatenate([breaks, [len(chosen) - 1]])
-    return [[int(chosen[a]), int(chosen[b])] for a, b in zip(firsts, lasts, strict=True)]
+    breaks = np.flatnonzero(np.diff(numbers) > 1)
+    firsts, lasts = np.concatenate([[0], breaks + 1]), np.concatenate([breaks, [len(numbers) - 1]])
+    return np.column_stack([numbers[firsts], numbers[lasts]]).tolist()  # type: ignore[no-any-return]
 
 
 def within(number: int, listed: Sequence[Sequence[int]]) -> bool:
-    """Whether a number is in one of some spans."""
-    return any(first <= number <= last for first, last in listed)
+    """Whether a number is in one of some spans, which rise."""
+    place = bisect_right(listed, number, key=lambda span: span[0]) - 1
+    return place >= 0 and number <= listed[place][1]
