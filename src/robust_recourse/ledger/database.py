@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -68,14 +69,18 @@ class Database:
         """Make the file, if it is one and is not there: only its owner can read it."""
         if self.file is None or self.file.exists():
             return
+        # How a file is kept can only be changed while nobody else uses it: beside its place, where nobody looks.
+        new = self.file.with_name(f"{self.file.name}.{secrets.token_hex(6)}")
         try:
-            os.close(os.open(self.file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        except FileExistsError:
-            return  # another process was faster
+            os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            with Database(self.url.set(database=str(new))).outside() as connection:
+                connection.exec_driver_sql("PRAGMA journal_mode=WAL")
+            _move(new, self.file)
         except OSError as error:
             raise cannot_make(self.name, error) from error
-        with self.outside() as connection:
-            connection.exec_driver_sql("PRAGMA journal_mode=WAL")
+        finally:
+            with suppress(OSError):  # what went wrong first is what counts
+                new.unlink(missing_ok=True)
 
     def tidy(self) -> None:
         """Leave no copy of what was deleted in the log of the file."""
@@ -98,6 +103,16 @@ class Database:
             event.listen(engine, "connect", _prepare)
             event.listen(engine, "begin", _begin)
         return engine
+
+
+def _move(new: Path, target: Path) -> None:
+    """Give a file its name, unless another process was faster."""
+    try:
+        os.link(new, target)
+    except FileExistsError:
+        pass
+    except OSError:  # a file system without links
+        os.rename(new, target)
 
 
 def _prepare(connection: Any, _record: Any) -> None:

@@ -23,7 +23,7 @@ from robust_recourse.ledger.current import Current
 from robust_recourse.ledger.database import Database
 from robust_recourse.ledger.fulfilling import Fulfilment
 from robust_recourse.ledger.given import need_method, need_text, read_date, read_people, read_person
-from robust_recourse.ledger.migrating import need_schema
+from robust_recourse.ledger.migrating import confirm, need_schema
 from robust_recourse.ledger.recording import Recorded
 from robust_recourse.ledger.runs import read_runs
 from robust_recourse.ledger.source import Source, frame_of
@@ -71,7 +71,7 @@ class Ledger:
         self, where: str | os.PathLike[str] | URL, *, create: bool = True, clock: Callable[[], datetime] | None = None
     ) -> None:
         self._database = Database(read_address(where))
-        self._create, self._clock = check_flag(create, "create"), clock
+        self._create, self._clock, self._opened = check_flag(create, "create"), clock, False
 
     def __repr__(self) -> str:
         return f"Ledger({self._database.name!r})"
@@ -266,7 +266,6 @@ class Ledger:
 
         The chain still verifies. Copies of the database are not reached.
         """
-        self._need()
         with self._writing(self._now()) as (connection, book):
             erased = forgetting.forget(connection, book, read_runs(connection), read_person(person))
         self._database.tidy()
@@ -305,7 +304,10 @@ class Ledger:
         return Source(self._database, lambda: self._now().date())
 
     def _need(self) -> None:
-        need_schema(self._database, create=self._create)
+        """Make or upgrade the ledger, once."""
+        if not self._opened:
+            need_schema(self._database, create=self._create)
+            self._opened = True
 
     @property
     def _ready(self) -> Source:
@@ -316,8 +318,10 @@ class Ledger:
     @contextmanager
     def _writing(self, now: datetime) -> Iterator[tuple[Connection, Book]]:
         self._need()
-        with self._database.writing() as connection, appending(connection, now) as book:
-            yield connection, book
+        with self._database.writing() as connection:
+            confirm(connection, self._database.name)
+            with appending(connection, now) as book:
+                yield connection, book
 
     @contextmanager
     def _promise(self, person: Any) -> Iterator[tuple[Connection, Book, Promise]]:

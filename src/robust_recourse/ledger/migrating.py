@@ -10,7 +10,7 @@ from robust_recourse.ledger.database import Database
 from robust_recourse.ledger.errors import LedgerError
 from robust_recourse.ledger.schema import SCHEMA, VERSIONS
 
-__all__ = ["VERSION_TABLE", "need_schema", "upgrade"]
+__all__ = ["VERSION_TABLE", "confirm", "need_schema", "upgrade"]
 
 VERSION_TABLE = "ledger_version"
 _LOCK = 0x6C6564676572  # of PostgreSQL, held while the schema changes
@@ -53,10 +53,18 @@ def upgrade(connection: Connection, schema: str) -> None:
         command.upgrade(config, schema)
 
 
+def confirm(connection: Connection, name: str) -> None:
+    """Raise if the schema is not the present one, in a ledger that had it when it was opened."""
+    if _stored(connection, name) != SCHEMA:
+        raise LedgerError(f"{name}: the ledger was exchanged for another one. Open it again.")
+
+
 def _version(connection: Connection, name: str) -> str | None:
     """Return the schema of a ledger, None if there is none; only schemas that are known are returned."""
-    if not inspect(connection).has_table(VERSION_TABLE):
-        return None
+    return _stored(connection, name) if inspect(connection).has_table(VERSION_TABLE) else None
+
+
+def _stored(connection: Connection, name: str) -> str:
     found = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalars().all()
     if len(found) != 1 or found[0] not in VERSIONS:
         raise LedgerError(

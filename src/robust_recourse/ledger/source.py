@@ -18,6 +18,7 @@ from robust_recourse.ledger.asking import Piece, pieces
 from robust_recourse.ledger.current import Current
 from robust_recourse.ledger.database import Database
 from robust_recourse.ledger.errors import LedgerError
+from robust_recourse.ledger.migrating import confirm
 from robust_recourse.ledger.runs import Run, read_runs
 from robust_recourse.ledger.state import Promise, promises
 from robust_recourse.notices.frames import beside
@@ -39,7 +40,7 @@ class Source:
     @contextmanager
     def reading(self) -> Iterator[tuple[Connection, dict[int, Run]]]:
         """Read in one state: a connection, and the runs."""
-        with self.database.reading() as connection:
+        with self.reading_only() as connection:
             yield connection, read_runs(connection)
 
     def promises(self, numbers: IntArray | None = None, people: Sequence[str] | None = None) -> list[Promise]:
@@ -56,6 +57,7 @@ class Source:
     def reading_only(self) -> Iterator[Connection]:
         """Read in one state, whatever the entries hold."""
         with self.database.reading() as connection:
+            confirm(connection, self.database.name)
             yield connection
 
     def frame(self, numbers: IntArray, extra: Callable[[], Mapping[str, Any]] | None = None) -> pd.DataFrame:
