@@ -82,7 +82,7 @@ def test_a_removed_entry_is_named(full, sql):
         [row] = sql("SELECT * FROM ledger_entries WHERE number = :n", n=number)
         assert sql("DELETE FROM ledger_entries WHERE number = :n", n=number) == 1
         assert number in [flaw.number for flaw in full.verify()]
-        names = "number, kind, about, made, facts, sealed, previous, hash".split(", ")
+        names = CELLS["ledger_entries"]
         values = dict(zip(names, row, strict=True))
         sql(f"INSERT INTO ledger_entries ({', '.join(names)}) VALUES (:{', :'.join(names)})", **values)
     assert full.verify() == []

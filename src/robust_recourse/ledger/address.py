@@ -30,7 +30,9 @@ def read_address(where: str | os.PathLike[str] | URL) -> URL:
             url = make_url(where)
         except (ArgumentError, ValueError):
             # The text may hold a password: it is not quoted.
-            raise LedgerError("The URL of the ledger cannot be read. Write postgresql+psycopg://user@host/name.") from None
+            raise LedgerError(
+                "The URL of the ledger cannot be read. Write postgresql+psycopg://user@host/name."
+            ) from None
     kind = url.get_backend_name()
     if kind in _POSTGRES:
         return url.set(drivername="postgresql+psycopg")
@@ -49,5 +51,7 @@ def shown(url: URL) -> str:
     """
     if url.get_backend_name() == "sqlite":
         return str(url.database)
-    query = {name: "..." if any(word in name.lower() for word in _SECRET) else value for name, value in url.query.items()}
+    query = {
+        name: "..." if any(word in name.lower() for word in _SECRET) else value for name, value in url.query.items()
+    }
     return url.set(query=query).render_as_string(hide_password=True)

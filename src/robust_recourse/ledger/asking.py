@@ -128,7 +128,9 @@ def ask(
 
 def _rows(connection: Connection, only: IntArray | None, what: str) -> Iterator[Any]:
     """Yield blocks in order: all, or those that have one of some promises."""
-    firsts = np.array(connection.execute(select(blocks.c.first).order_by(blocks.c.first)).scalars().all(), dtype=np.int64)
+    firsts = np.array(
+        connection.execute(select(blocks.c.first).order_by(blocks.c.first)).scalars().all(), dtype=np.int64
+    )
     chosen = select(blocks.c.first, blocks.c.run, blocks.c.made, blocks.c.content).order_by(blocks.c.first)
     if only is None:
         rows = connection.execute(chosen.execution_options(yield_per=_BLOCKS))

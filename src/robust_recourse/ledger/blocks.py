@@ -46,7 +46,8 @@ def read_block(content: bytes, columns: Columns) -> tuple[IntArray, Any]:
     """Return positions and rows of a block."""
     at = 8 + int.from_bytes(content[:8], "little")
     head = json.loads(content[8:at])
-    n, types, read = len(head["positions"]), from_plain(columns.types["promised"]), []
+    n, types = len(head["positions"]), from_plain(columns.types["promised"])
+    read: list[Any] = []
     dtypes = [np.dtype(object)] * len(head["columns"]) if columns.library == "polars" else types
     for (kind, *parts), dtype in zip(head["columns"], dtypes, strict=True):
         if kind == "cells":

@@ -110,8 +110,8 @@ class Book:
             salt = secrets.token_hex(_SALT)
             sealed = personal_hash(salt, person, key, data)
             self._personal.append({"number": number, "person": person, "key": key, "salt": salt, "data": data})
-        row = {"number": number, "kind": kind, "about": about, "made": self.made, "facts": to_text(facts or {})}
-        row |= {"sealed": sealed, "previous": self.head.hash}
+        row: dict[str, Any] = {"number": number, "kind": kind, "about": about, "made": self.made}
+        row |= {"facts": to_text(facts or {}), "sealed": sealed, "previous": self.head.hash}
         row["hash"] = entry_hash(**row)
         self._entries.append(row)
         self.head = Head(number, row["hash"])
@@ -119,7 +119,8 @@ class Book:
 
     def block(self, first: int, run: int, made: str, content: bytes) -> tuple[str, dict[str, Any]]:
         """Return the hash of a block, and its row with a new salt."""
-        row = {"first": first, "run": run, "made": made, "salt": secrets.token_hex(_SALT), "content": content}
+        row: dict[str, Any] = {"first": first, "run": run, "made": made, "salt": secrets.token_hex(_SALT)}
+        row["content"] = content
         return block_hash(**row), row
 
     def add_block(self, row: dict[str, Any]) -> None:

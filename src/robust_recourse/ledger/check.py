@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -118,7 +118,9 @@ class Check:
         if isinstance(group, pd.Series | Mapping):
             groups = {read_person(person): value for person, value in group.items()}
             people = self.source.people(self.asked.numbers)
-            return self._by([groups.get(person, "(missing)") for person in people], getattr(group, "name", None) or "group")
+            return self._by(
+                [groups.get(str(person), "(missing)") for person in people], getattr(group, "name", None) or "group"
+            )
         return self._by(self.source.column(self.asked.numbers, group), str(group))
 
     def additions(self, method: Any = None, *, train: Any = None) -> Additions:
@@ -166,7 +168,14 @@ class Check:
         return to_honour(self, additions)
 
     def to_html(
-        self, path: str | os.PathLike[str] | None = None, *, additions: Additions | None = None, **options: Any
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        groups: Sequence[Any] = (),
+        at_least: float | None = None,
+        additions: Additions | None = None,
+        threshold: Threshold | None = None,
+        title: str = "Which promises does the new model keep?",
     ) -> str:
         """Return the check as a page for an auditor: what was promised, what holds, what does not and why.
 
@@ -174,15 +183,20 @@ class Check:
         ----------
         path : path-like, optional
             File to write the page to.
+        groups : sequence
+            Columns of the promised rows by which people are compared.
+        at_least : float, optional
+            The share that was asked for.
         additions : Additions, optional
             What broken promises would need, to be shown beside them.
-        **options
-            `groups`: columns of the promised rows to compare; `at_least`: the share that was asked for; `threshold`:
-            what :meth:`threshold` returned.
+        threshold : Threshold, optional
+            What :meth:`threshold` returned.
+        title : str
+            Heading of the page.
         """
         from robust_recourse.ledger.page import check_page
 
-        page = check_page(self, additions=additions, **options)
+        page = check_page(self, groups=groups, at_least=at_least, additions=additions, threshold=threshold, title=title)
         if path is not None:
             write_atomically(Path(path), page)
         return page
@@ -212,7 +226,9 @@ class Check:
     def _by(self, labels: Any, name: str) -> pd.DataFrame:
         frame = pd.DataFrame({name: pd.Series(labels, dtype=object), "kept": self.asked.accepted})
         counts = frame.groupby(name, dropna=False, sort=True)["kept"].agg(["size", "sum"])
-        lines = [(int(n), int(kept), int(n - kept), *_share(int(kept), int(n), self.level)) for n, kept in counts.to_numpy()]
+        lines = [
+            (int(n), int(kept), int(n - kept), *_share(int(kept), int(n), self.level)) for n, kept in counts.to_numpy()
+        ]
         return pd.DataFrame(lines, index=counts.index, columns=["promises", "kept", "broken", "share", "low", "high"])
 
     def _verdicts(self) -> Callable[[], dict[str, Any]]:

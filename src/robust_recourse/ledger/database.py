@@ -49,15 +49,14 @@ class Database:
     def reading(self) -> Iterator[Connection]:
         """Read in a transaction: others may write meanwhile, which is not seen."""
         with naming(self.name), self._engine.connect() as connection:
-            options = {"ledger": "read"} if self._lite else {"isolation_level": "REPEATABLE READ"}
-            yield connection.execution_options(stream_results=True, yield_per=None, **options)  # type: ignore[arg-type]
+            # In SQLite every transaction sees one state.
+            yield connection if self._lite else connection.execution_options(isolation_level="REPEATABLE READ")
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """Write in a transaction: all of it is recorded at the end, or nothing."""
-        with naming(self.name), self._engine.connect() as connection:
-            with connection.execution_options(ledger="write").begin():
-                yield connection
+        with naming(self.name), self._engine.execution_options(ledger="write").begin() as connection:
+            yield connection
 
     @contextmanager
     def outside(self) -> Iterator[Connection]:

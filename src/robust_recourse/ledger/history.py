@@ -16,7 +16,7 @@ from robust_recourse.ledger.schema import CLOSING, entries, personal
 from robust_recourse.ledger.source import Source
 from robust_recourse.ledger.state import Promise, promises
 
-__all__ = ["of_person", "story", "timeline"]
+__all__ = ["of_everybody", "of_person", "story", "timeline"]
 
 _EVENTS = ("made", *CLOSING)
 
@@ -29,6 +29,13 @@ def of_person(source: Source, person: str) -> list[dict[str, Any]]:
             raise LedgerError(f"The ledger has no promise to {person!r}.")
         checks = _checks(connection)
         return [story(connection, promise, checks) for promise in known]
+
+
+def of_everybody(source: Source, status: str | None = None) -> list[dict[str, Any]]:
+    """Return everything that is kept about everybody, or about promises of which the same has become."""
+    with source.reading() as (connection, runs):
+        checks, known = _checks(connection), list(promises(connection, runs, source.today()))
+        return [story(connection, promise, checks) for promise in known if status in (None, promise.status)]
 
 
 def story(connection: Connection, promise: Promise, checks: list[tuple[int, str, dict[str, Any]]]) -> dict[str, Any]:
@@ -102,7 +109,9 @@ def timeline(source: Source) -> pd.DataFrame:
                 counts["expired"][(pd.Timestamp(promise.run.until) + pd.Timedelta(days=1)).strftime("%Y-%m")] += 1
         kinds = {"promise": "made", **{kind: kind for kind in CLOSING if kind != "expired"}}
         month = func.substr(entries.c.made, 1, 7)
-        chosen = select(entries.c.kind, month, func.count()).where(entries.c.kind.in_(kinds)).group_by(entries.c.kind, month)
+        chosen = (
+            select(entries.c.kind, month, func.count()).where(entries.c.kind.in_(kinds)).group_by(entries.c.kind, month)
+        )
         for kind, text, n in connection.execute(chosen):
             counts[kinds[kind]][text] += n
         checks = {made[:7]: facts for _, made, facts in _checks(connection)}
@@ -115,7 +124,10 @@ def _by_month(counts: Mapping[str, Counter[str]], checks: Mapping[str, Mapping[s
     texts = [str(month) for month in months]
     frame = pd.DataFrame({name: [counter[text] for text in texts] for name, counter in counts.items()}, index=months)
     asked = [checks.get(text) for text in texts]
-    frame["model"] = pd.Series([None if facts is None else facts["model"] for facts in asked], index=months, dtype=object)
-    for name, value in (("kept", lambda f: f["kept"]), ("broken", lambda f: f["promises"] - f["kept"])):
-        frame[name] = pd.array([None if facts is None else value(facts) for facts in asked], dtype="Int64")
+    frame["model"] = pd.Series(
+        [None if facts is None else facts["model"] for facts in asked], index=months, dtype=object
+    )
+    kept = [None if facts is None else facts["kept"] for facts in asked]
+    broken = [None if facts is None else facts["promises"] - facts["kept"] for facts in asked]
+    frame["kept"], frame["broken"] = (pd.Series(cells, index=months, dtype="Int64") for cells in (kept, broken))
     return frame.rename_axis("month")

@@ -1,12 +1,14 @@
-"""The ledger: promises are recorded, looked at, checked against a new model, fulfilled, withdrawn, renewed, forgotten."""
+"""The ledger: promises are recorded, checked against a new model, fulfilled, withdrawn, renewed and forgotten."""
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from functools import cached_property
+from itertools import islice
 from types import EllipsisType
 from typing import Any
 
@@ -27,10 +29,11 @@ from robust_recourse.ledger.migrating import confirm, need_schema
 from robust_recourse.ledger.recording import Recorded
 from robust_recourse.ledger.runs import read_runs
 from robust_recourse.ledger.source import Source, frame_of
-from robust_recourse.ledger.state import STATUSES, Promise, need_open, of_people
+from robust_recourse.ledger.state import STATUSES, Promise, need_open, of_people, promises
 from robust_recourse.ledger.verifying import Flaw, flaws
 from robust_recourse.math.intervals import check_level
 from robust_recourse.result import Recourses
+from robust_recourse.tables import to_pandas
 
 __all__ = ["Ledger"]
 
@@ -74,7 +77,12 @@ class Ledger:
         self._create, self._clock, self._opened = check_flag(create, "create"), clock, False
 
     def __repr__(self) -> str:
-        return f"Ledger({self._database.name!r})"
+        return f"Ledger({self.name!r})"
+
+    @property
+    def name(self) -> str:
+        """What it is called: its file, or its URL without a password."""
+        return self._database.name
 
     def record(
         self,
@@ -145,7 +153,9 @@ class Ledger:
             new, known = recording.append(connection, book, prepared, now.date(), replace=replace)
         return Recorded(new, tuple(known), book.head)
 
-    def promises(self, status: str | None = "open", *, people: Sequence[Any] | None = None) -> pd.DataFrame:
+    def promises(
+        self, status: str | None = "open", *, people: Sequence[Any] | None = None, most: int | None = None
+    ) -> pd.DataFrame:
         """Return promises as a table: person, the row promised, cost, status, bounds, made, until and model.
 
         Parameters
@@ -154,15 +164,38 @@ class Ledger:
             What has become of them; None for all.
         people : sequence of str or int, optional
             Whose.
+        most : int, optional
+            How many, the first ones.
         """
         if status is not None:
             check_choice(status, "status", STATUSES)
-        known = self._ready.promises(people=None if people is None else [read_person(person) for person in people])
-        return frame_of([promise for promise in known if status in (None, promise.status)])
+        people = None if people is None else [read_person(person) for person in people]
+        with self._ready.reading() as (connection, runs):
+            known = promises(connection, runs, self._source.today(), people=people)
+            return frame_of(list(islice((one for one in known if status in (None, one.status)), most)))
 
-    def history(self, person: Any) -> list[dict[str, Any]]:
-        """Return everything that is kept about a person: every promise, with all of its events, in order."""
-        return history.of_person(self._ready, read_person(person))
+    def history(self, person: Any = None, *, status: str | None = None) -> list[dict[str, Any]]:
+        """Return everything that is kept about a person, or about everybody: promises, each with all of its events.
+
+        Parameters
+        ----------
+        person : str or int, optional
+            The id; None for everybody.
+        status : str, optional
+            What has become of the promises, as for :meth:`promises`; None for all.
+        """
+        if status is not None:
+            check_choice(status, "status", STATUSES)
+        if person is None:
+            return history.of_everybody(self._ready, status)
+        told = history.of_person(self._ready, read_person(person))
+        return [promise for promise in told if status in (None, promise["status"])]
+
+    def counts(self) -> dict[str, int]:
+        """Return how many promises there are of every status."""
+        with self._ready.reading() as (connection, runs):
+            known = Counter(promise.status for promise in promises(connection, runs, self._source.today(), data=False))
+        return {status: known[status] for status in STATUSES}
 
     def check(
         self,
@@ -204,6 +237,19 @@ class Ledger:
             now=self._now(),
         )
 
+    def columns(self) -> pd.DataFrame:
+        """Return the columns of the newest promises, as a table of theirs without rows."""
+        with self._ready.reading() as (_, runs):
+            if not runs:
+                return pd.DataFrame()
+            table = to_pandas(runs[max(runs)].columns.table("promised", []))
+        return table if isinstance(table, pd.DataFrame) else pd.DataFrame(table)
+
+    def check_until(self, until: date | str) -> date:
+        """Return the day until which promises are to hold; raise if it is over, or if the ledger cannot be used."""
+        self._need()
+        return read_date(until, "until", self._now().date())
+
     def fulfil(self, person: Any, row: Any) -> Fulfilment:
         """Say whether what a person did is what was promised, or better; if it is, record it.
 
@@ -226,9 +272,7 @@ class Ledger:
         """Withdraw the open promise to a person, for a reason; return the number of the entry."""
         need_text(reason, "reason", "a text")
         with self._promise(person) as (_, book, promise):
-            return book.add(
-                "withdrawn", about=promise.number, person=promise.person, data=to_text({"reason": reason})
-            )
+            return book.add("withdrawn", about=promise.number, person=promise.person, data=to_text({"reason": reason}))
 
     def renew(self, check: Check, method: Any, *, until: date | str | None = None, note: str = "") -> Recorded:
         """Promise what broken promises need under the new model, linked to the old ones.
@@ -330,5 +374,3 @@ class Ledger:
         with self._writing(now) as (connection, book):
             known = of_people(connection, read_runs(connection), now.date(), [name])[name]
             yield connection, book, need_open(known, name)
-
-

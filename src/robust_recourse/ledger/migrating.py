@@ -69,6 +69,6 @@ def _stored(connection: Connection, name: str) -> str:
     if len(found) != 1 or found[0] not in VERSIONS:
         raise LedgerError(
             f"{name}: the ledger has the schema {', '.join(map(repr, found)) or 'of nobody'}, and this release knows "
-            f"{VERSIONS[0]} to {VERSIONS[-1]}. If a newer release made it, update: pip install --upgrade robust-recourse"
+            f"{VERSIONS[0]} to {VERSIONS[-1]}. If a newer release made it: pip install --upgrade robust-recourse"
         )
     return str(found[0])

@@ -68,8 +68,9 @@ class Prepared:
 
     def of(self, places: Sequence[int]) -> Prepared:
         """Return some of them."""
-        lists = ([held[i] for i in places] for held in (self.people, self.keys, self.texts))
-        return Prepared(self.facts, *lists, take(self.table, np.array(places, dtype=np.int64)), self.signature)
+        people, keys, texts = ([held[i] for i in places] for held in (self.people, self.keys, self.texts))
+        rows = take(self.table, np.array(places, dtype=np.int64))
+        return Prepared(self.facts, people, keys, texts, rows, self.signature)
 
 
 def prepare(
@@ -245,5 +246,3 @@ def _run(connection: Connection, book: Book, prepared: Prepared) -> int:
     same = select(entries.c.number).where(entries.c.kind == "run", entries.c.facts == to_text(prepared.facts))
     found = connection.execute(same.limit(1)).scalar()
     return book.add("run", prepared.facts) if found is None else int(found)
-
-

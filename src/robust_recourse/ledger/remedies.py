@@ -109,7 +109,7 @@ def find_additions(check: Check, method: RecourseMethod) -> Additions:
         listed,
         tuple(known[number].person for number in listed.tolist()),
         np.array([known[number].data["cost"] for number in listed.tolist()], dtype=float),
-        Recourses.concat(parts or [method.explain(_nobody(check, method), unseen="ignore")]),
+        Recourses.concat(parts or [method.explain(_nobody(method), unseen="ignore")]),
     )
 
 
@@ -123,7 +123,7 @@ def same_method(check: Check, train: Any) -> RecourseMethod:
     return run.method(check.model, **check.decision.of(run)).fit(train)
 
 
-def _nobody(check: Check, method: RecourseMethod) -> Any:
+def _nobody(method: RecourseMethod) -> Any:
     """Return a table without rows that the method can read."""
     names = method.schema_.names
     if names is None:
@@ -153,9 +153,7 @@ def find_threshold(check: Check, at_least: float, others: Any) -> Threshold:
     run = check.runs[int(check.asked.runs[-1])]
     said = verdicts_on(check.model, others, **check.decision.of(run))
     now, then = said.accepted, said.value >= level
-    return Threshold(
-        found.threshold, kept, share, len(now), int((then & ~now).sum()), int((now & ~then).sum())
-    )
+    return Threshold(found.threshold, kept, share, len(now), int((then & ~now).sum()), int((now & ~then).sum()))
 
 
 def verdicts_of(check: Check) -> dict[str, Any]:
@@ -163,9 +161,14 @@ def verdicts_of(check: Check) -> dict[str, Any]:
     said = list(_verdicts(check, check.broken_numbers))
     levels = [np.broadcast_to(np.asarray(one.level, dtype=float), one.value.shape) for one in said]
     return {
-        "value": np.concatenate([np.empty(0), *(one.sign * one.value if one.scale == "score" else one.value for one in said)]),
+        "value": np.concatenate(
+            [np.empty(0), *(one.sign * one.value if one.scale == "score" else one.value for one in said)]
+        ),
         "needed": np.concatenate(
-            [np.empty(0), *(one.sign * level if one.scale == "score" else level for one, level in zip(said, levels, strict=True))]
+            [
+                np.empty(0),
+                *(one.sign * level if one.scale == "score" else level for one, level in zip(said, levels, strict=True)),
+            ]
         ),
     }
 
@@ -186,5 +189,3 @@ def _verdicts(check: Check, numbers: IntArray) -> Iterator[Verdicts]:
 
 def _pieces(check: Check, numbers: IntArray) -> Iterator[Piece]:
     return check.source.pieces(numbers, check.current)
-
-

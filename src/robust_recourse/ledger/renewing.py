@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TYPE_CHECKING
 
-import numpy as np
 from sqlalchemy import Connection
 
 from robust_recourse.ledger import recording
@@ -36,27 +34,27 @@ def prepare(check: Check, method: RecourseMethod, *, until: date | None, note: s
     """Find what broken promises need, and write it as text; those that hold until the same day go together."""
     additions = find_additions(check, method)
     known = {promise.number: promise for promise in check.source.promises(additions.numbers)}
-    days = [until or known[number].run.until for number in additions.numbers.tolist()]
-    still = [known[number].status == "open" for number in additions.numbers.tolist()]
-    usable = np.asarray(additions.found.valid) & np.array(still, dtype=bool)
-    return list(_groups(check, method, additions, days, usable, note, now))
-
-
-def _groups(check, method, additions, days, usable, note, now) -> Iterator[Renewed]:  # type: ignore[no-untyped-def]  # noqa: ANN001
-    for day in sorted({day for day, yes in zip(days, usable, strict=True) if yes}):
-        places = np.array([i for i, yes in enumerate(usable) if yes and days[i] == day], dtype=np.int64)
-        prepared = recording.prepare(
-            additions.found[places],
-            [additions.people[i] for i in places],
-            method,
-            model=check.name,
-            until=day,
-            note=note,
-            told=None,
-            sent=now.isoformat(timespec="seconds"),
-            radius=None,
+    days: dict[date, list[int]] = {}
+    for i, (number, valid) in enumerate(zip(additions.numbers.tolist(), additions.found.valid, strict=True)):
+        if valid and known[number].status == "open":
+            days.setdefault(until or known[number].run.until, []).append(i)
+    return [
+        Renewed(
+            recording.prepare(
+                additions.found[places],
+                [additions.people[i] for i in places],
+                method,
+                model=check.name,
+                until=day,
+                note=note,
+                told=None,
+                sent=now.isoformat(timespec="seconds"),
+                radius=None,
+            ),
+            tuple(int(additions.numbers[i]) for i in places),
         )
-        yield Renewed(prepared, tuple(int(number) for number in additions.numbers[places]))
+        for day, places in sorted(days.items())
+    ]
 
 
 def append(connection: Connection, book: Book, renewed: Renewed, today: date) -> tuple[dict[str, int], list[str]]:

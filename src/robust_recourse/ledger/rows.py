@@ -79,7 +79,9 @@ class Columns:
     @property
     def signature(self) -> frozenset[tuple[str, str]]:
         """What two tables have in common if a model takes both: names, and whether they are numbers."""
-        return frozenset((name, "number" if kind == "number" else "other") for name, kind in zip(self.texts, self.kinds))
+        return frozenset(
+            (name, "number" if kind == "number" else "other") for name, kind in zip(self.texts, self.kinds, strict=True)
+        )
 
     def table(self, which: str, rows: Sequence[Mapping[str, Any]]) -> Any:
         """Return rows of promises as the table that they were: "before" or "promised"."""

@@ -126,4 +126,3 @@ def _parameters(method: RecourseMethod) -> dict[str, Any]:
         except TypeError:
             kept[name] = None
     return kept
-

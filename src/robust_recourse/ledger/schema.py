@@ -1,8 +1,9 @@
 """The tables of a ledger.
 
-``ledger_entries`` is the chain: a line is never changed, and carries the hash of the one before. What belongs to a person
-is in ``ledger_personal``, of which the chain only holds salted hashes, so that it can be erased. ``ledger_blocks`` has the
-promised rows once more, many in a piece, for models to be asked about. ``ledger_head`` names the last entry.
+``ledger_entries`` is the chain: a line is never changed, and carries the hash of the one before. What belongs to a
+person is in ``ledger_personal``, of which the chain only holds salted hashes, so that it can be erased.
+``ledger_blocks`` has the promised rows once more, many in a piece, for models to be asked about. ``ledger_head`` names
+the last entry.
 """
 
 from __future__ import annotations

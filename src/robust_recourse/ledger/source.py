@@ -65,8 +65,7 @@ class Source:
         frame = frame_of(self.promises(numbers))
         if extra is None or not len(frame):
             return frame
-        more = pd.DataFrame(extra(), index=pd.Index(numbers))
-        return beside(frame, {name: more.loc[frame.index, name].to_numpy() for name in more})
+        return beside(frame, extra())
 
     def people(self, numbers: IntArray) -> list[str | None]:
         """Return the ids of the people to whom promises were made; None for those who were forgotten."""

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, ColumnElement, Select, select
+from sqlalchemy import ColumnElement, Connection, Select, select
 
 from robust_recourse.ledger.errors import LedgerError
 from robust_recourse.ledger.runs import Run
@@ -103,7 +103,9 @@ def need_open(known: Iterable[Promise], person: str) -> Promise:
         raise LedgerError(f"The ledger has no promise to {person!r}.")
     last = listed[-1]
     when = f" on {last.run.until}" if last.status == "expired" else ""
-    raise LedgerError(f"The ledger has no open promise to {person!r}: that of {last.made[:10]} was {last.status}{when}.")
+    raise LedgerError(
+        f"The ledger has no open promise to {person!r}: that of {last.made[:10]} was {last.status}{when}."
+    )
 
 
 def closed(connection: Connection) -> set[int]:
@@ -130,7 +132,9 @@ def _read(
     )
     for number, run, made, person, key, end, *rest in connection.execute(chosen.limit(most)):
         status = end or ("expired" if runs[run].until < today else "open")
-        yield Promise(number, runs[run], made, person, key, status, end is not None, json.loads(rest[0]) if rest else {})
+        yield Promise(
+            number, runs[run], made, person, key, status, end is not None, json.loads(rest[0]) if rest else {}
+        )
 
 
 def _closing(number: ColumnElement[int]) -> Any:

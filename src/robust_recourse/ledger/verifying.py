@@ -99,7 +99,9 @@ def _ends(connection: Connection, last: Head, known: Head | None) -> Iterator[Fl
     if len(rows) != 1 or not said:
         yield Flaw(last.number, "the head of the ledger, which names this entry, is missing or not the only one.")
     elif said[0].number > last.number:
-        yield Flaw(last.number + 1, f"it is missing: the head of the ledger names entry {said[0].number} as the last one.")
+        yield Flaw(
+            last.number + 1, f"it is missing: the head of the ledger names entry {said[0].number} as the last one."
+        )
     elif said[0].number != last.number or (last.number and said[0].hash != last.hash):
         yield Flaw(last.number, "the head of the ledger names another entry as the last one.")
     elif not last.number and said[0].hash != FIRST:

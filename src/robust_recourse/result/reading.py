@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 
 from robust_recourse.result.cells import from_plain
-from robust_recourse.result.stored import Stored
 from robust_recourse.result.document import FORMAT, MEASURES, TABLES, checksum
 from robust_recourse.result.provenance import Provenance
 from robust_recourse.result.status import Status
+from robust_recourse.result.stored import Stored
 
 __all__ = ["fields_of", "parsed", "text_of"]
 

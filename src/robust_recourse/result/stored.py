@@ -94,7 +94,7 @@ class Stored:
 def assembled(
     columns: Sequence[Any], types: Any, library: str, names: pd.Index[Any] | None, index: pd.Index[Any] | None, n: int
 ) -> Any:
-    """Return the table that has these columns; `types` are those that :class:`Stored` has, the rest as in its `read`."""
+    """Return the table that has these columns; `types` are those of :class:`Stored`, the rest is as in its `read`."""
     if library == "polars":
         pairs = zip(types.schema.items(), columns, strict=True)
         make = type(types)
