@@ -118,8 +118,8 @@ def _broken(check: Check, additions: Additions | None) -> Iterator[Section]:
         more = {number: recourse if recourse.valid else None for number, recourse in wanted}
     lines = [_line(promise, value, more) for promise, value in zip(known, values, strict=True)]
     words = [
-        "The model of the time accepted each of these rows; the new one refuses it. Beside it stands the probability, or "
-        "the score, that the new model gives the row, and the one that it had to reach."
+        "The model of the time accepted each of these rows; the new one refuses it. Beside it stands the probability, "
+        "or the score, that the new model gives the row, and the one that it had to reach."
     ]
     notes = [] if check.n_broken <= _MOST else [f"These are the first {_MOST} of {check.n_broken:,}."]
     caption = "Broken promises: what was asked, and what the new model says to it"
