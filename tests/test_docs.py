@@ -31,6 +31,7 @@ COMMAND = re.compile(r"\$ robust-recourse((?:.*\\\n)*.*\n)")
         "docs/tables.md",
         "docs/experiments.md",
         "docs/guarantees.md",
+        "docs/ledger.md",
     ],
 )
 def test_every_example_runs_and_prints_what_it_says(page, tmp_path, monkeypatch):

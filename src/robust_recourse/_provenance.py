@@ -15,6 +15,7 @@ _SHOWING = (
     "report/",
     "notices/",
     "saving/",
+    "ledger/",
     "cli/",
     "paper/demo.py",
     "paper/reproduce.py",

@@ -15,10 +15,13 @@ import sys
 import time
 import traceback
 
+import alembic.command
+import alembic.config  # noqa: F401
 import matplotlib.figure  # noqa: F401
 import sklearn.linear_model  # noqa: F401
 import skops.io  # noqa: F401
 
+import robust_recourse.ledger
 import robust_recourse.paper.reproduce
 import robust_recourse.report.figures  # noqa: F401
 from robust_recourse.cli import main

@@ -5,6 +5,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from robust_recourse.ledger import Ledger
+
 from .conftest import COMMANDS, INT, KILL, TERM, moments
 
 
@@ -28,6 +30,29 @@ def test_killed_again_and_again_it_still_ends(desk, whole):
         desk.run("explain")
     assert desk.result("explain") == expected
     assert desk.tidy("explain")
+
+
+@pytest.mark.slow
+def test_killed_while_promising_nobody_is_promised_twice(desks, whole):
+    promising = "--ledger", "promises.db", "--until", "2099-12-31"
+    expected = whole("explain")[0]
+    steps = desks().run("explain", *promising).steps()
+    recorded = set()
+    for at in moments("promise", steps, 8):
+        desk = desks()
+        ledger = Ledger(desk.folder / "promises.db")
+        desk.run("explain", *promising, happening="kill", at=at, code=-KILL)
+        assert ledger.verify() == []
+        n = len(ledger.promises())
+        assert n == 20 or not (n or (desk.folder / "out.csv").exists())  # told only what is recorded
+        recorded.add(n)
+        desk.run("explain", *promising)
+        assert desk.result("explain") == expected
+        assert desk.tidy("explain")
+        assert ledger.verify() == []
+        assert ledger.promises()["person"].tolist() == [f"{i:03d}" for i in range(20)]
+        assert len(ledger.promises(None)) == 20
+    assert recorded == {0, 20}
 
 
 STOPPED = {

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from robust_recourse import __version__
-from robust_recourse.cli import _actions, _datasets, _demo, _experiments, _explain, _tune
+from robust_recourse.cli import _actions, _check, _datasets, _demo, _experiments, _explain, _ledger, _tune
 from robust_recourse.cli._ending import Terminated, ending, reason
 from robust_recourse.cli._options import positive_integer
 
@@ -17,7 +17,8 @@ __all__ = ["main", "positive_integer"]
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code.
 
-    It is 0 if all went well, 1 if a target that was asked for strictly is out of reach, 2 for input that cannot be
+    It is 0 if all went well, 1 if a target that was asked for strictly is out of reach, if promises are broken or if a
+    ledger does not add up, 2 for input that cannot be
     used, with one line on standard error that says why, 130 after an interruption from the keyboard, and 143 if
     the process was told to end.
     """
@@ -38,6 +39,6 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="robust-recourse", description="Recourse that survives the next model.")
     parser.add_argument("--version", action="version", version=f"robust-recourse {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for command in (_actions, _explain, _tune, _demo, _datasets, _experiments):
+    for command in (_actions, _explain, _tune, _check, _ledger, _demo, _datasets, _experiments):
         command.add_to(commands)
     return parser

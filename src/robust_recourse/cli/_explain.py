@@ -24,8 +24,9 @@ from robust_recourse.cli._options import (
     positive_number,
 )
 from robust_recourse.cli._printing import print_line, print_table
+from robust_recourse.cli._recording import add_recording, check_recording, record
 from robust_recourse.cli._settings import chosen
-from robust_recourse.cli._tables import add_reading, need_table, read_people, read_training, write_table
+from robust_recourse.cli._tables import add_raw, add_reading, need_table, read_people, read_training, write_table
 from robust_recourse.cli._wording import in_options
 from robust_recourse.methods.doubts import check_unseen, doubt_favourable
 from robust_recourse.methods.registry import METHODS
@@ -74,15 +75,11 @@ def add_to(commands: Commands) -> None:
     more.add_argument(
         "--overwrite", action="store_true", help="replace files in FOLDER, also those that no earlier run wrote"
     )
-    more.add_argument(
-        "--raw-csv",
-        action="store_true",
-        help="write texts into a .csv file as they are, also those that a spreadsheet takes for formulas (default: "
-        "they begin with a quote)",
-    )
+    add_raw(more)
     more.add_argument("--json", type=Path, metavar="FILE", help="write everything as one JSON document")
     add_decision(parser)
     _add_search(parser)
+    add_recording(parser)
     add_reading(parser)
     parser.set_defaults(run=_run)
 
@@ -129,6 +126,7 @@ def _run(arguments: argparse.Namespace) -> int:
             raise ValueError(f"{arguments.model}: {error} (Rows are counted from 0.)") from error
         doubt_favourable(found, arguments.favourable)
         found = replace(found, reason=np.array([in_options(reason) for reason in found.reason], dtype=object))
+        record(found, arguments, method)
         written = _write(found, arguments)
         batches.forget()
     _print(found, arguments.refused)
@@ -143,6 +141,7 @@ def _check_files(arguments: argparse.Namespace) -> None:
     """Fail before all work for what can be told from names and folders."""
     for path in (arguments.train, arguments.refused, arguments.out):
         need_table(path)
+    check_recording(arguments)
     inputs = [getattr(arguments, name) for name in ("model", "train", "refused", "actions", "settings")]
     need_other_file("--out", arguments.out, inputs)
     if arguments.json is not None:

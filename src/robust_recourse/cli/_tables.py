@@ -16,11 +16,13 @@ from robust_recourse._files import replacing
 from robust_recourse.cli._csv import harmless, line_of, read_csv, write_csv
 
 __all__ = [
+    "add_raw",
     "add_reading",
     "aligned",
     "features",
     "is_text",
     "listed",
+    "named",
     "need_table",
     "place",
     "read_people",
@@ -57,6 +59,16 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_raw(group: argparse._ActionsContainer) -> None:
+    """Add the option that leaves texts as they are."""
+    group.add_argument(
+        "--raw-csv",
+        action="store_true",
+        help="write texts into a .csv file as they are, also those that a spreadsheet takes for formulas (default: "
+        "they begin with a quote)",
+    )
+
+
 def _sign(text: str) -> str:
     sign = {"tab": "\t", "\\t": "\t"}.get(text, text)
     if len(sign) != 1 or sign in '"\r\n':
@@ -87,7 +99,7 @@ def read_people(path: Path, arguments: argparse.Namespace, train: pd.DataFrame) 
     texts = {column for column in train.columns if is_text(train[column])}
     frame = read_table(path, arguments, texts=texts | {arguments.id}, fewest=0)
     if arguments.id is not None:
-        frame = _named(frame, path, arguments.id)
+        frame = named(frame, path, arguments.id)
     return aligned(frame, path, arguments, train)
 
 
@@ -149,7 +161,8 @@ def read_table(path: Path, arguments: argparse.Namespace, texts: Collection[str]
     return frame
 
 
-def _named(frame: pd.DataFrame, path: Path, column: str) -> pd.DataFrame:
+def named(frame: pd.DataFrame, path: Path, column: str) -> pd.DataFrame:
+    """Return rows with the names of people, which the column of --id has, as their index."""
     if column not in frame.columns:
         raise ValueError(f"--id {column}: {path} has no such column; it has {listed(frame.columns)}.")
     names = frame[column]

@@ -20,6 +20,7 @@ _OPTIONS = {
     "unseen": "--unseen",
     "people": "--refused",
     "folder": "--folder",
+    "until": "--until",
 }
 _WORDS = {name for name in _OPTIONS if "_" not in name}  # that also are words of a sentence
 
@@ -44,7 +45,7 @@ def in_options(text: str) -> str:
     >>> in_options("Allow more changes with max_changes. Pass favourable= the label, or threshold=.")
     'Allow more changes with --max-changes. Pass --favourable the label, or --threshold.'
     """
-    text = text.replace("leave it out of X", "leave it out with --label or --id")
+    text = text.replace("leave it out of X", "leave it out with --label or --id").replace("replace=True", "--replace")
     text = _GIVEN.sub(lambda found: _OPTIONS[found[1]] + ("" if found[2] in ",.;:)" else " "), text)
     for pattern in (_NAMED, _SUBJECT):
         text = pattern.sub(lambda found: _OPTIONS[found[1]], text)

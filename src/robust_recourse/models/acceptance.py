@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from robust_recourse._typing import BoolArray, FloatArray, IntArray
+from robust_recourse._typing import BoolArray, FloatArray
 from robust_recourse._validation import check_matrix
-from robust_recourse.models.predictor import Predictor
+from robust_recourse.models.predictor import Acceptance, Decode, Predictor
+from robust_recourse.models.verdicts import Verdicts
 from robust_recourse.tables.foreign import is_frame, to_pandas
 from robust_recourse.tables.types import ungapped
 from robust_recourse.tables.values import take
 
-__all__ = ["accepted_by"]
+__all__ = ["accepted_by", "verdicts_on"]
 
 
 def accepted_by(
@@ -49,12 +50,32 @@ def accepted_by(
         if isinstance(some, pd.DataFrame):
             some = ungapped(some, to_pandas(like))
 
-        def decode(places: FloatArray, _: IntArray) -> Any:
-            return take(some, places[:, 0].astype(np.int64))
-
-        predict = Predictor(model, decode, favourable=favourable, threshold=threshold)
-        accepted[rows] = predict(np.arange(len(rows), dtype=float)[:, None], rows)
+        predict = Predictor(model, _taking(some), favourable=favourable, threshold=threshold)
+        accepted[rows] = predict(_places(len(rows)), rows)
     return accepted
+
+
+def verdicts_on(model: Any, X: Any, *, favourable: Any = None, threshold: float | None = None) -> Verdicts:
+    """Return what a model says about the rows of `X`, which are all there: probabilities or scores, if it has some.
+
+    The parameters are those of :func:`accepted_by`.
+
+    >>> verdicts_on(lambda X: X[:, 0], np.array([[0.2], [0.7]])).value
+    array([0.2, 0.7])
+    """
+    table = X if is_frame(X) else _finite(X)
+    answers = Acceptance(model, _taking(table), favourable=favourable, threshold=threshold)
+    n = len(table)
+    return answers.verdicts(_places(n), np.arange(n))
+
+
+def _taking(table: Any) -> Decode:
+    """Return the function that turns positions, one in a row, into the rows of a table."""
+    return lambda places, _: take(table, places[:, 0].astype(np.int64))
+
+
+def _places(n: int) -> FloatArray:
+    return np.arange(n, dtype=float)[:, None]
 
 
 def _finite(X: Any) -> FloatArray:

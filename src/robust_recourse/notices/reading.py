@@ -88,10 +88,9 @@ class Pair:
         """Return rows before, after, and what changes between the two."""
         names, kinds = self._new_names(), self.columns.kinds
         orders = [self.columns.orders.get(name, ()) for name in self.names]
-        before, after = _cells(self.before, chosen), _cells(self.after, chosen)
+        before, after = (zip(*_cells(table, chosen), strict=True) for table in (self.before, self.after))
         rows: list[Row] = []
-        for i, row in enumerate(chosen):
-            old, new = ([column[i] for column in table] for table in (before, after))
+        for row, old, new in zip(chosen, before, after, strict=True):
             if np.isnan(self.costs[row]).any():
                 rows.append((dict(zip(names, old, strict=True)), None, ()))
                 continue
@@ -158,4 +157,12 @@ def _cells(table: Any, rows: Sequence[int]) -> list[list[Any]]:
         columns = [table[name].gather(list(rows)).to_list() for name in table.columns]
     else:
         columns = list(np.asarray(table)[list(rows)].T)
-    return [[plain(value) for value in column] for column in columns]
+    return [_plain(column) for column in columns]
+
+
+def _plain(column: Any) -> list[Any]:
+    """Return values as plain ones; None for those that are missing."""
+    numbers = column.to_numpy() if isinstance(column, pd.arrays.NumpyExtensionArray) else column
+    if isinstance(numbers, np.ndarray) and numbers.dtype == np.float64:
+        return [None if value != value else value for value in numbers.tolist()]
+    return [plain(value) for value in column]

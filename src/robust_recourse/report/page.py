@@ -13,7 +13,7 @@ from robust_recourse._files import write_atomically
 from robust_recourse.notices.rendering import render
 from robust_recourse.report._cells import Format, grid_of
 
-__all__ = ["Picture", "Section", "Table", "write_page"]
+__all__ = ["Picture", "Section", "Table", "page_of", "write_page"]
 
 _MANY = 4  # sections that make a list of contents worth its place
 
@@ -59,7 +59,7 @@ class Table(NamedTuple):
 
 
 class Section(NamedTuple):
-    """A part of the page: heading, paragraphs, picture, table, notes and downloads, from top to bottom.
+    """A part of the page: heading, paragraphs, numbers, picture, table, notes and downloads, from top to bottom.
 
     Attributes
     ----------
@@ -71,6 +71,8 @@ class Section(NamedTuple):
         A table.
     picture : Picture, optional
         A picture.
+    tiles : sequence of pairs of str
+        Numbers, each with what it counts.
     downloads : sequence of str
         Files to link to, as paths from the folder of the page.
     notes : sequence of str
@@ -83,18 +85,38 @@ class Section(NamedTuple):
     picture: Picture | None = None
     downloads: Sequence[str] = ()
     notes: Sequence[str] = ()
+    tiles: Sequence[tuple[str, str]] = ()
 
 
 def write_page(path: Path, *, title: str, lead: str, sections: Sequence[Section], footer: str = "") -> Path:
     """Write the page to `path` and return that.
+
+    Parameters
+    ----------
+    path : Path
+        Where to write. Pictures and downloads must already be there, beside it or in folders below.
+    title, lead, sections, footer
+        See :func:`page_of`.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a picture or a download does not exist.
+    """
+    write_atomically(path, page_of(path.parent, title=title, lead=lead, sections=sections, footer=footer))
+    return path
+
+
+def page_of(folder: Path, *, title: str, lead: str, sections: Sequence[Section], footer: str = "") -> str:
+    """Return the page as text.
 
     Everything is escaped; the page needs no network and no script. With more than three sections it begins with a
     list of them.
 
     Parameters
     ----------
-    path : Path
-        Where to write. Pictures and downloads must already be there, beside it or in folders below.
+    folder : Path
+        Where pictures and downloads are.
     title, lead : str
         Heading and first paragraph.
     sections : sequence of Section
@@ -107,19 +129,17 @@ def write_page(path: Path, *, title: str, lead: str, sections: Sequence[Section]
     FileNotFoundError
         If a picture or a download does not exist.
     """
-    page = render(
+    return render(
         "report.html",
         title=title,
         lead=lead,
         sections=[
-            {**_fields(section, path.parent), "anchor": anchor}
+            {**_fields(section, folder), "anchor": anchor}
             for section, anchor in zip(sections, _anchors(sections), strict=True)
         ],
         contents=len(sections) >= _MANY,
         footer=footer,
     )
-    write_atomically(path, page)
-    return path
 
 
 def _fields(section: Section, folder: Path) -> dict[str, Any]:

@@ -15,8 +15,8 @@ import numpy as np
 from robust_recourse._typing import BoolArray
 from robust_recourse.notices.reading import differs
 from robust_recourse.notices.values import json_value, plain
-from robust_recourse.result._cells import to_plain
-from robust_recourse.result._stored import Stored, columns_of, library_of
+from robust_recourse.result.cells import to_plain
+from robust_recourse.result.stored import Stored, columns_of, library_of
 
 if TYPE_CHECKING:
     from robust_recourse.result.recourses import Recourses

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from robust_recourse.result._cells import from_plain
 from robust_recourse.result._parts import CONSENT
-from robust_recourse.result._stored import Stored
+from robust_recourse.result.cells import from_plain
 from robust_recourse.result.document import FORMAT, MEASURES, TABLES, checksum
 from robust_recourse.result.provenance import Provenance
 from robust_recourse.result.status import Status
+from robust_recourse.result.stored import Stored
 
 __all__ = ["fields_of", "parsed", "text_of"]
 

@@ -1,7 +1,7 @@
 """Figures of one recourse (the way to it, the worst case behind it, the odds around it) and of a comparison of methods.
 
 Others show what retrained models say to recourses, what that promise costs, and what recourses are like
-for groups of people.
+for groups of people; and what became of the promises of a ledger.
 
 In the figures of a recourse blue is refused, green is accepted, red is the recourse, black the boundary point; in those
 of a comparison every method has its own colour and marker. Every function returns a :class:`matplotlib.figure.Figure`
@@ -14,6 +14,7 @@ from robust_recourse.report.figures._jury import draw_jury, draw_survival
 from robust_recourse.report.figures._methods import MethodStyle
 from robust_recourse.report.figures._odds import level_sets
 from robust_recourse.report.figures._pareto import pareto
+from robust_recourse.report.figures._timeline import draw_timeline
 from robust_recourse.report.figures._tuning import draw_tuning
 from robust_recourse.report.figures._way import illustration
 
@@ -23,6 +24,7 @@ __all__ = [
     "draw_future_validity",
     "draw_jury",
     "draw_survival",
+    "draw_timeline",
     "draw_tuning",
     "illustration",
     "level_sets",

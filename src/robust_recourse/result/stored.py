@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from robust_recourse._typing import BoolArray
-from robust_recourse.result._cells import Exact, from_plain, read_column, to_plain, write_column
+from robust_recourse.result.cells import Exact, from_plain, read_column, to_plain, write_column
 from robust_recourse.tables.values import same_table
 
-__all__ = ["Stored", "columns_of", "library_of"]
+__all__ = ["Stored", "assembled", "columns_of", "library_of"]
 
 
 def library_of(table: Any) -> str:
@@ -87,14 +88,21 @@ class Stored:
                 columns.append(read_column(cells, exact, dtype))
             except (TypeError, ValueError, OverflowError) as error:
                 raise ValueError(f"column {k}: {error}") from error
-        if library == "polars":
-            pairs = zip(types.schema.items(), columns, strict=True)
-            make = type(types)
-            return make([make({name: cells.tolist()}, schema={name: kind})[name] for (name, kind), cells in pairs])
-        if library == "array":
-            return np.column_stack(columns) if columns else np.empty((n, 0))
-        assert names is not None
-        assert index is not None
-        frame = pd.DataFrame(dict(enumerate(columns)), index=pd.RangeIndex(n))
-        frame.columns = names
-        return frame.set_axis(index, axis=0)
+        return assembled(columns, types, library, names, index, n)
+
+
+def assembled(
+    columns: Sequence[Any], types: Any, library: str, names: pd.Index[Any] | None, index: pd.Index[Any] | None, n: int
+) -> Any:
+    """Return the table that has these columns; `types` are those of :class:`Stored`, the rest is as in its `read`."""
+    if library == "polars":
+        pairs = zip(types.schema.items(), columns, strict=True)
+        make = type(types)
+        return make([make({name: cells.tolist()}, schema={name: kind})[name] for (name, kind), cells in pairs])
+    if library == "array":
+        return np.column_stack(columns) if columns else np.empty((n, 0))
+    assert names is not None
+    assert index is not None
+    frame = pd.DataFrame(dict(enumerate(columns)), index=pd.RangeIndex(n))
+    frame.columns = names
+    return frame.set_axis(index, axis=0)

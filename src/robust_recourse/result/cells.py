@@ -6,6 +6,7 @@ objects, the text "1" beside a number) stands beside the cells a second time, ex
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import pandas as pd
 
 from robust_recourse._typing import BoolArray
 from robust_recourse.notices.values import json_value
-from robust_recourse.tables.plain import KINDS, decode, encode
+from robust_recourse.tables.plain import KINDS, Kind, decode, encode
 from robust_recourse.tables.values import same_column, same_value
 
 __all__ = ["Exact", "from_plain", "read_column", "to_plain", "write_column"]
@@ -22,21 +23,24 @@ Exact = list[list[Any]]
 """Pairs of a row and its exact value, as plain data."""
 
 
-def to_plain(value: Any) -> Any:
-    """Return any value as data for JSON; raises TypeError for what cannot be read back."""
+def to_plain(value: Any, kinds: Iterable[Kind] = KINDS) -> Any:
+    """Return any value of known kinds as data for JSON; raises TypeError for what cannot be read back."""
     arrays: list[Any] = []
-    data = encode(value, KINDS, arrays)
+    data = encode(value, kinds, arrays)
     return [data, [[array.dtype.str, array.tolist()] for array in arrays]] if arrays else [data]
 
 
-def from_plain(data: Any) -> Any:
+def from_plain(data: Any, kinds: Iterable[Kind] = KINDS) -> Any:
     """Return the value that `to_plain` wrote."""
     arrays = [np.array(values, dtype=dtype) for dtype, values in data[1]] if len(data) > 1 else []
-    return decode(data[0], KINDS, arrays)
+    return decode(data[0], kinds, arrays)
 
 
 def write_column(series: pd.Series[Any], shown: BoolArray) -> tuple[list[Any], Exact]:
     """Return the cells of a column, None in rows that are not `shown`, and the values that they do not tell exactly."""
+    dtype = series.dtype
+    if isinstance(dtype, np.dtype) and (dtype == np.float64 or (dtype.kind in "biu" and shown.all())):
+        return _write_numbers(series.to_numpy(), shown)
     cells = [json_value(value) if told else None for value, told in zip(series.array, shown, strict=True)]
     try:
         back = _read(cells, series.dtype)
@@ -47,6 +51,16 @@ def write_column(series: pd.Series[Any], shown: BoolArray) -> tuple[list[Any], E
     if not same_column(read_column(cells, exact, series.dtype), series):
         raise TypeError(f"column {series.name!r} has the type {series.dtype}, which cannot be stored.")
     return cells, exact
+
+
+def _write_numbers(numbers: np.ndarray[Any, Any], shown: BoolArray) -> tuple[list[Any], Exact]:
+    """Write numbers and booleans of which Python has the very same: there is nothing to check, cell by cell."""
+    cells: list[Any] = numbers.tolist()
+    if numbers.dtype != np.float64:
+        return cells, []
+    for i in np.flatnonzero(~(shown & np.isfinite(numbers))):
+        cells[i] = json_value(cells[i]) if shown[i] else None
+    return cells, [[int(i), to_plain(float(numbers[i]))] for i in np.flatnonzero(~shown & ~np.isnan(numbers))]
 
 
 def read_column(cells: list[Any], exact: Exact, dtype: Any) -> pd.Series[Any]:
@@ -79,6 +93,10 @@ def _read(cells: list[Any], dtype: Any) -> pd.Series[Any]:
         naive = _read(utc, np.dtype(f"M8[{dtype.unit}]"))
         return pd.Series(pd.DatetimeIndex(naive, tz="UTC")).astype(dtype)
     kind = getattr(getattr(dtype, "numpy_dtype", dtype), "kind", "O")
+    if isinstance(dtype, np.dtype) and kind == "f":
+        plain = np.asarray(cells)
+        if plain.dtype == np.float64:
+            return pd.Series(plain.astype(dtype))
     if kind == "f":
         cells = [float(cell) if isinstance(cell, str) else cell for cell in cells]
     if not isinstance(dtype, np.dtype):

@@ -1,0 +1,146 @@
+"""``robust-recourse ledger``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from robust_recourse._files import write_atomically
+from robust_recourse.cli._options import need_file, need_report, positive_integer
+from robust_recourse.cli._printing import print_line, print_table
+from robust_recourse.cli._recording import add_ledger, open_ledger
+from robust_recourse.cli._tables import add_raw, need_table, write_table
+
+if TYPE_CHECKING:
+    from robust_recourse.cli._options import Commands
+
+__all__ = ["add_to"]
+
+_STATUSES = ("open", "fulfilled", "withdrawn", "expired", "renewed")
+_SHOWN = ["person", "status", "made", "until", "model", "cost"]
+
+
+def add_to(commands: Commands) -> None:
+    """Add the command and its parts."""
+    parser = commands.add_parser(
+        "ledger",
+        help="look at promises, verify them, export them, forget a person",
+        description="Look at the promises of a ledger. Exit codes: 0 if all went well, 1 if 'verify' finds an entry\n"
+        "that does not add up, 2 for input that cannot be used.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parts = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    listing = _part(parts, "list", "list promises", _list)
+    _add_status(listing)
+    listing.add_argument("--most", type=positive_integer, default=50, help="how many, the first ones (default: 50)")
+    _add_person(_part(parts, "show", "show everything that is kept about a person, as JSON", _show))
+    verify = _part(parts, "verify", "find entries that were altered, removed or added", _verify)
+    verify.add_argument("--head", metavar="NUMBER:HASH", help="an earlier head that was kept elsewhere")
+    export = _part(parts, "export", "write promises to a file", _export)
+    export.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help=".csv or .parquet: a table; .json: everything"
+    )
+    _add_status(export)
+    add_raw(export)
+    _add_person(_part(parts, "forget", "erase a person's data, for good; a tombstone stays", _forget))
+    timeline = _part(parts, "timeline", "draw promises made, kept, broken and ended, by month", _timeline)
+    timeline.add_argument("--out", type=Path, required=True, metavar="FILE", help="the picture: .png, .svg or .pdf")
+
+
+def _part(parts: Any, name: str, what: str, run: Any) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = parts.add_parser(name, help=what, description=f"{what[:1].upper()}{what[1:]}.")
+    add_ledger(parser, required=True)
+    parser.set_defaults(run=run)
+    return parser
+
+
+def _add_person(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("person", metavar="ID", help="the id of the person")
+
+
+def _add_status(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--status", choices=_STATUSES, help="only promises of which this has become (default: all)")
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    ledger = open_ledger(arguments)
+    counts = ledger.counts()
+    print_table(
+        pd.DataFrame({"status": list(counts), "promises": list(counts.values())}), f"The promises of {ledger.name}"
+    )
+    frame = ledger.promises(arguments.status, most=arguments.most)
+    if len(frame):
+        own = frame.iloc[:, [0, *range(-9, 0)]] if frame.shape[1] > 10 else frame
+        named = {str(name).removeprefix("recourse_"): own[name] for name in own.columns}
+        shown = pd.DataFrame({name: named[name] for name in _SHOWN})
+        shown["made"] = [str(made)[:10] for made in shown["made"]]
+        print_table(shown, "The first of them" if len(frame) == arguments.most else "All of them")
+    return 0
+
+
+def _show(arguments: argparse.Namespace) -> int:
+    print_line(json.dumps(open_ledger(arguments).history(arguments.person), indent=2, ensure_ascii=False))
+    return 0
+
+
+def _verify(arguments: argparse.Namespace) -> int:
+    from robust_recourse.ledger import Head
+
+    kept = None
+    if arguments.head is not None:
+        number, _, digest = arguments.head.partition(":")
+        if not number.isdecimal() or not digest:
+            raise ValueError(f"--head must be NUMBER:HASH, as 'ledger verify' prints it, got {arguments.head!r}.")
+        kept = Head(int(number), digest)
+    ledger = open_ledger(arguments)
+    flaws = ledger.verify(kept)
+    if flaws:
+        print_table(pd.DataFrame(flaws, columns=["entry", "why"]), f"{ledger.name}: entries that do not add up")
+        return 1
+    head = ledger.head
+    print_line(f"{ledger.name}: all {head.number:,} entries add up.")
+    print_line(f"Keep the head elsewhere to prove it later: {head.number}:{head.hash}")
+    return 0
+
+
+def _export(arguments: argparse.Namespace) -> int:
+    ledger, out = open_ledger(arguments), arguments.out
+    need_file(out)
+    if out.suffix.lower() == ".json":
+        told = ledger.history(status=arguments.status)
+        write_atomically(out, json.dumps(told, indent=2) + "\n")
+        n = len(told)
+    else:
+        need_table(out)
+        frame = ledger.promises(arguments.status)
+        n = len(frame)
+        frame = frame.rename(columns=str).assign(until=[day.isoformat() for day in frame["until"]])
+        write_table(frame.reset_index(), out, ",", raw=arguments.raw_csv)
+    print_line(f"{n:,} promises: {out}")
+    return 0
+
+
+def _forget(arguments: argparse.Namespace) -> int:
+    n = open_ledger(arguments).forget(arguments.person)
+    print_line(f"Erased what {n:,} {'entry' if n == 1 else 'entries'} had of this person. The chain still verifies.")
+    return 0
+
+
+def _timeline(arguments: argparse.Namespace) -> int:
+    need_report("The timeline")
+    from robust_recourse._files import replacing
+    from robust_recourse.report.figures import draw_timeline
+
+    need_file(arguments.out)
+    suffix = arguments.out.suffix.lower().removeprefix(".")
+    if suffix not in ("png", "svg", "pdf"):
+        raise ValueError(f"{arguments.out}: a picture ends in .png, .svg or .pdf.")
+    figure = draw_timeline(open_ledger(arguments).timeline())
+    with replacing(arguments.out) as path:
+        figure.savefig(path, format=suffix)
+    print_line(f"Timeline: {arguments.out}")
+    return 0

@@ -1,0 +1,1 @@
+"""How the tables of a ledger came to be, step by step, for Alembic."""
