@@ -1,6 +1,7 @@
 import json
 import os
 import stat
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -68,11 +69,7 @@ def test_bounds_are_kept_where_there_are_any(ledger, record, table, found, peopl
 
 
 def test_a_jury_and_a_survival_are_kept_if_the_result_has_them(ledger, record, found):
-    class Judged(type(found)):
-        jury_share = np.linspace(0.0, 1.0, len(found))
-        survival_bound = np.full(len(found), 0.9)
-
-    judged = Judged(**{name: getattr(found, name) for name in vars(found) if not name.startswith("_")})
+    judged = replace(found, jury_share=np.linspace(0.0, 1.0, len(found)), survival_bound=np.full(len(found), 0.9))
     record(found=judged)
     frame = ledger.promises()
     np.testing.assert_array_equal(frame["jury_share"], judged.jury_share)

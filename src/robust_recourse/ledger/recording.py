@@ -29,7 +29,6 @@ from robust_recourse.tables.values import take
 
 __all__ = ["Prepared", "Recorded", "append", "prepare"]
 
-_SURVIVAL = ("survival_bound", "survival")
 
 
 @dataclass(frozen=True)
@@ -130,13 +129,7 @@ def _compact(value: Any) -> str:
 
 def _bounds(found: Recourses, radius: Any) -> dict[str, Any]:
     """Return what is known about how long recourses last: only what the result has."""
-    survival = next((getattr(found, name) for name in _SURVIVAL if getattr(found, name, None) is not None), None)
-    known = {
-        "worst_case_odds": found.worst_case_odds,
-        "certified_radius": radius,
-        "jury_share": getattr(found, "jury_share", None),
-        "survival_bound": survival,
-    }
+    known = {"worst_case_odds": found.worst_case_odds, "certified_radius": radius, **found.consent}
     return {name: np.asarray(values, dtype=float) for name, values in known.items() if values is not None}
 
 
