@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from robust_recourse import NearestAccepted, RobustBayesianRecourse
-from robust_recourse.ledger import LedgerError
+from robust_recourse.ledger import LedgerError, renewing
 from robust_recourse.ledger.checking import spans, within
 from robust_recourse.math.intervals import clopper_pearson
 from robust_recourse.models.predictor import ModelError
@@ -248,6 +248,23 @@ def test_a_renewal_of_what_has_ended_meanwhile_is_left_out(ledger, record, table
     method, person = check.same_method(table), check.broken["person"].iloc[0]
     ledger.withdraw(person, reason="moved abroad")
     assert person not in ledger.renew(check, method).promises
+
+
+def test_what_ends_while_it_is_renewed_is_left_out(ledger, record, table, monkeypatch):
+    record()
+    check = ledger.check(stricter, name="2027-01")
+    method, person, prepare = check.same_method(table), check.broken["person"].iloc[0], renewing.prepare
+
+    def late(*given, **more):
+        found = prepare(*given, **more)
+        ledger.withdraw(person, reason="moved abroad")
+        return found
+
+    monkeypatch.setattr(renewing, "prepare", late)
+    renewed = ledger.renew(check, method)
+    assert person not in renewed.promises
+    assert len(renewed.promises) == check.n_broken - 1
+    assert ledger.verify() == []
 
 
 def test_a_method_of_ones_own_must_be_given(ledger, table, found, people):

@@ -65,7 +65,7 @@ def record(found: Recourses, arguments: argparse.Namespace, method: Any) -> None
     if arguments.ledger is None:
         return
     ledger, valid = open_ledger(arguments, create=True), np.asarray(found.valid)
-    with blaming(arguments.ledger if "://" not in arguments.ledger else "--ledger"):
+    with blaming("--ledger"):
         recorded = ledger.record(
             found[valid],
             people=[str(label) for label in found.labels[valid]],
