@@ -94,6 +94,16 @@ def test_promises_expire_on_the_day_after_their_last(ledger, record, clock):
     assert ledger.verify() == []
 
 
+def test_who_was_forgotten_does_not_expire(ledger, record, clock):
+    record()
+    ledger.forget("id3")
+    clock.on("2027-06-01")
+    before = ledger.head.number
+    ledger.check(stricter, name="late")
+    assert ledger.head.number == before + 11 + 1
+    assert ledger.verify() == []
+
+
 def test_promised_changes_can_be_put_on_present_rows(ledger, record, found, people):
     record()
     current = found.x0.iloc[:6].set_axis(pd.Index(people[:6]), axis=0).copy()
