@@ -289,6 +289,22 @@ def test_a_method_of_ones_own_must_be_given(ledger, table, found, people):
     assert len(check.additions(Mine(stricter, random_state=0).fit(table))) == check.n_broken
 
 
+def test_columns_of_people_that_are_called_as_ours_keep_their_names(ledger, clock):  # noqa: ARG001
+    names = ["person", "status", "until", "promise", "value", "extra_cost"]
+    rows = pd.DataFrame(np.random.default_rng(0).uniform(0, 1, (60, 6)), columns=names)
+    method = NearestAccepted(lambda X: X["value"] > 0.5, random_state=0).fit(rows)
+    found = method.explain(rows[rows["value"] <= 0.5])
+    ledger.record(found, people=range(len(found)), model="m", method=method, until="2027-01-01")
+    check = ledger.check(lambda X: X["value"] > 0.6, name="next")
+    broken = found.x[found.x["value"] <= 0.6]
+    assert 0 < len(broken) < len(found)
+    frame = check.honour(check.additions(train=rows))
+    np.testing.assert_array_equal(frame[names], broken[names])
+    assert frame["recourse_person"].tolist() == check.source.people(check.broken_numbers)
+    assert (frame["recourse_extra_cost"] > 0).all()
+    assert check.to_html().count("needs 0.5") == len(broken)
+
+
 def test_a_check_as_data(ledger, record):
     record()
     check = ledger.check(stricter, name="2027-01")

@@ -16,7 +16,7 @@ from robust_recourse._files import write_atomically
 from robust_recourse.cli._model import add_decision, favourable_of, read_file
 from robust_recourse.cli._options import blaming, need_file, need_other_file, share
 from robust_recourse.cli._printing import print_line, print_table
-from robust_recourse.cli._recording import add_ledger, open_ledger
+from robust_recourse.cli._recording import add_ledger, as_table, open_ledger
 from robust_recourse.cli._tables import add_raw, add_reading, named, need_table, read_table, read_training, write_table
 from robust_recourse.models.predictor import ModelError
 from robust_recourse.result.future import Share
@@ -216,9 +216,7 @@ def _write(
         write_atomically(arguments.json, json.dumps(data, indent=2, default=_plain) + "\n")
         print_line(f"JSON: {arguments.json}")
     if arguments.honour is not None:
-        frame = check.honour(additions).rename(columns=str)
-        frame["until"] = [str(day) for day in frame["until"]]
-        write_table(frame.reset_index(), arguments.honour, arguments.separator, raw=arguments.raw_csv)
+        write_table(as_table(check.honour(additions)), arguments.honour, arguments.separator, raw=arguments.raw_csv)
         print_line(f"To honour anyway: {arguments.honour}")
 
 
