@@ -302,7 +302,7 @@ def test_columns_of_people_that_are_called_as_ours_keep_their_names(ledger, cloc
     np.testing.assert_array_equal(frame[names], broken[names])
     assert frame["recourse_person"].tolist() == check.source.people(check.broken_numbers)
     assert (frame["recourse_extra_cost"] > 0).all()
-    assert check.to_html().count("needs 0.5") == len(broken)
+    assert check.to_html().count(" (0.5)<") == len(broken)
 
 
 def test_a_check_as_data(ledger, record):

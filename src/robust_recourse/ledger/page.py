@@ -134,7 +134,7 @@ def _line(promise: Promise, value: Any, more: Mapping[int, Recourse | None]) -> 
         "person": printable(promise.person),
         "until": promise.run.until.isoformat(),
         "what was asked": _told(asked, data["cost"]),
-        "refused with": f"{value[0]:.3g}, needs {value[1]:.3g}",
+        "value (needed)": f"{value[0]:.3g} ({value[1]:.3g})",
     }
     if promise.number not in more:
         return line
