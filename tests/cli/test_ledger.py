@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 
 pytest.importorskip("sqlalchemy")
 
@@ -260,7 +261,26 @@ def test_promises_are_exported(promised, kind, capsys):
             read = pd.read_csv("all.csv", dtype={"person": str})
         assert read["income"].tolist() == frame["income"].tolist()
         assert read["person"].tolist() == frame["person"].tolist()
-        assert set(read["until"]) == {UNTIL}
+        assert set(map(str, read["until"])) == {UNTIL}
+
+
+def test_columns_that_are_called_as_ours_are_exported_too(explain, where, capsys):
+    for name in ("train.csv", "refused.csv"):
+        pd.read_csv(name, dtype=str).rename(columns={"months": "promise", "income": "until"}).to_csv(name, index=False)
+    text = Path("actions.toml").read_text(encoding="utf-8").replace("columns.income", "columns.until")
+    Path("actions.toml").write_text(text, encoding="utf-8")
+    io = pytest.importorskip("skops.io")
+    train = pd.read_csv("train.csv").drop(columns=["outcome", "sex", "job"])
+    io.dump(LogisticRegression().fit(train, pd.read_csv("train.csv")["outcome"]), "model.skops")
+    Path("actions.toml").write_text('[columns.until]\ndirection = "up"\n', encoding="utf-8")
+    assert explain("--label", "sex", "--label", "job", ledger=where, until=UNTIL) == 0
+    assert main(["ledger", "export", "--ledger", where, "--out", "all.csv"]) == 0
+    read = pd.read_csv("all.csv", dtype={"person": str})
+    assert read["promise_"].tolist() == list(Ledger(where).promises().index)
+    assert read["until"].tolist() == Ledger(where).promises()["until"].tolist()
+    assert set(read["recourse_until"]) == {UNTIL}
+    assert main(["ledger", "list", "--ledger", where]) == 0
+    assert UNTIL in capsys.readouterr().out
 
 
 def test_formulas_of_spreadsheets_are_made_harmless(explain, where, capsys):

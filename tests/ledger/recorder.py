@@ -42,9 +42,8 @@ def record(where, report):
             file.flush()
 
 
-METHOD, FOUND = problem()
-
 if __name__ == "__main__":
+    METHOD, FOUND = problem()
     print("ready", flush=True)  # noqa: T201
     for line in sys.stdin:
         where, report, seconds = json.loads(line)

@@ -3,6 +3,7 @@
 import pytest
 
 from robust_recourse.ledger import Head
+from robust_recourse.ledger.chain import entry_hash
 
 from .conftest import UNTIL, stricter
 
@@ -147,3 +148,14 @@ def test_more_entries_than_are_read_at_once(ledger, record, monkeypatch):
     assert len(ledger.promises()) == 12
     assert len(ledger.check(stricter, name="next")) == 12
     assert ledger.verify() == []
+
+
+def test_an_entry_that_was_changed_with_its_hash_is_betrayed_by_the_next(full, sql):
+    [row] = sql("SELECT number, kind, about, made, facts, sealed, previous FROM ledger_entries WHERE number = 9")
+    changed = {**dict(zip(CELLS["ledger_entries"], row, strict=False)), "made": "2020-01-01T00:00:00.000000+00:00"}
+    sql(
+        "UPDATE ledger_entries SET made = :made, hash = :hash WHERE number = 9",
+        made=changed["made"],
+        hash=entry_hash(**changed),
+    )
+    assert [flaw.number for flaw in full.verify()] == [10]

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from robust_recourse import NearestAccepted, RobustBayesianRecourse
-from robust_recourse.ledger import LedgerError
+from robust_recourse.ledger import LedgerError, renewing
 from robust_recourse.ledger.checking import spans, within
 from robust_recourse.math.intervals import clopper_pearson
 from robust_recourse.models.predictor import ModelError
@@ -91,6 +91,16 @@ def test_promises_expire_on_the_day_after_their_last(ledger, record, clock):
     assert ledger.head.number == head.number + 1  # nobody expires twice
     with pytest.raises(LedgerError, match="that of 2026-11-16 was expired on 2027-05-31"):
         ledger.withdraw("id0", reason="late")
+    assert ledger.verify() == []
+
+
+def test_who_was_forgotten_does_not_expire(ledger, record, clock):
+    record()
+    ledger.forget("id3")
+    clock.on("2027-06-01")
+    before = ledger.head.number
+    ledger.check(stricter, name="late")
+    assert ledger.head.number == before + 11 + 1
     assert ledger.verify() == []
 
 
@@ -250,6 +260,23 @@ def test_a_renewal_of_what_has_ended_meanwhile_is_left_out(ledger, record, table
     assert person not in ledger.renew(check, method).promises
 
 
+def test_what_ends_while_it_is_renewed_is_left_out(ledger, record, table, monkeypatch):
+    record()
+    check = ledger.check(stricter, name="2027-01")
+    method, person, prepare = check.same_method(table), check.broken["person"].iloc[0], renewing.prepare
+
+    def late(*given, **more):
+        found = prepare(*given, **more)
+        ledger.withdraw(person, reason="moved abroad")
+        return found
+
+    monkeypatch.setattr(renewing, "prepare", late)
+    renewed = ledger.renew(check, method)
+    assert person not in renewed.promises
+    assert len(renewed.promises) == check.n_broken - 1
+    assert ledger.verify() == []
+
+
 def test_a_method_of_ones_own_must_be_given(ledger, table, found, people):
     class Mine(NearestAccepted):
         pass
@@ -260,6 +287,22 @@ def test_a_method_of_ones_own_must_be_given(ledger, table, found, people):
     with pytest.raises(LedgerError, match="made with Mine: it is no method of the library"):
         check.same_method(table)
     assert len(check.additions(Mine(stricter, random_state=0).fit(table))) == check.n_broken
+
+
+def test_columns_of_people_that_are_called_as_ours_keep_their_names(ledger, clock):  # noqa: ARG001
+    names = ["person", "status", "until", "promise", "value", "extra_cost"]
+    rows = pd.DataFrame(np.random.default_rng(0).uniform(0, 1, (60, 6)), columns=names)
+    method = NearestAccepted(lambda X: X["value"] > 0.5, random_state=0).fit(rows)
+    found = method.explain(rows[rows["value"] <= 0.5])
+    ledger.record(found, people=range(len(found)), model="m", method=method, until="2027-01-01")
+    check = ledger.check(lambda X: X["value"] > 0.6, name="next")
+    broken = found.x[found.x["value"] <= 0.6]
+    assert 0 < len(broken) < len(found)
+    frame = check.honour(check.additions(train=rows))
+    np.testing.assert_array_equal(frame[names], broken[names])
+    assert frame["recourse_person"].tolist() == check.source.people(check.broken_numbers)
+    assert (frame["recourse_extra_cost"] > 0).all()
+    assert check.to_html().count(" (0.5)<") == len(broken)
 
 
 def test_a_check_as_data(ledger, record):

@@ -27,7 +27,7 @@ def test_the_page_says_what_holds_and_what_does_not(checked, table, tmp_path):
         assert f">{person}<" in page
     for person in checked.kept["person"]:
         assert f">{person}<" not in page
-    for words in ("north", "south", "2026-11", "NearestAccepted", f"{threshold.threshold:.6g}", "needs 0.5"):
+    for words in ("north", "south", "2026-11", "NearestAccepted", f"{threshold.threshold:.6g}", " (0.5)<"):
         assert words in page
     assert f"{threshold.changed:,} of 200 other decisions" in page
     assert page.count("(cost ") == checked.n_broken + additions.found.valid.sum()
@@ -57,7 +57,7 @@ def test_only_some_of_many_are_listed(checked, monkeypatch):
     monkeypatch.setattr("robust_recourse.ledger.page._MOST", 2)
     page = checked.to_html()
     assert f"These are the first 2 of {checked.n_broken}." in page
-    assert len(re.findall(r"needs 0\.5", page)) == 2
+    assert len(re.findall(r" \(0\.5\)<", page)) == 2
 
 
 def test_the_timeline_is_drawn(ledger, record, found, people, clock):

@@ -16,8 +16,9 @@ from robust_recourse._files import write_atomically
 from robust_recourse.cli._model import add_decision, favourable_of, read_file
 from robust_recourse.cli._options import blaming, need_file, need_other_file, share
 from robust_recourse.cli._printing import print_line, print_table
-from robust_recourse.cli._recording import add_ledger, open_ledger
+from robust_recourse.cli._recording import add_ledger, as_table, open_ledger
 from robust_recourse.cli._tables import add_raw, add_reading, named, need_table, read_table, read_training, write_table
+from robust_recourse.models.predictor import ModelError
 from robust_recourse.result.future import Share
 
 if TYPE_CHECKING:
@@ -99,11 +100,12 @@ def _run(arguments: argparse.Namespace) -> int:
     _check_files(arguments)
     model, ledger = read_file(arguments), open_ledger(arguments)
     columns = ledger.columns()
-    with blaming(arguments.model):
+    current = None if arguments.current is None else _current(arguments, columns)
+    try:
         check = ledger.check(
             model,
             name=arguments.name or arguments.model.stem,
-            current=None if arguments.current is None else _current(arguments, columns),
+            current=current,
             favourable=... if arguments.favourable is None else favourable_of(arguments.favourable, model),
             threshold=... if arguments.threshold is None else arguments.threshold,
             dry_run=arguments.dry_run,
@@ -111,6 +113,8 @@ def _run(arguments: argparse.Namespace) -> int:
         additions, threshold = _remedies(check, arguments, columns)
         _print(check, arguments, additions, threshold)
         _write(check, arguments, additions, threshold)
+    except (ModelError, TypeError) as error:
+        raise ValueError(f"{arguments.model}: {error}") from error
     return 0 if not len(check) or check.share >= arguments.at_least else 1
 
 
@@ -212,9 +216,7 @@ def _write(
         write_atomically(arguments.json, json.dumps(data, indent=2, default=_plain) + "\n")
         print_line(f"JSON: {arguments.json}")
     if arguments.honour is not None:
-        frame = check.honour(additions).rename(columns=str)
-        frame["until"] = [str(day) for day in frame["until"]]
-        write_table(frame.reset_index(), arguments.honour, arguments.separator, raw=arguments.raw_csv)
+        write_table(as_table(check.honour(additions)), arguments.honour, arguments.separator, raw=arguments.raw_csv)
         print_line(f"To honour anyway: {arguments.honour}")
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 from robust_recourse._files import write_atomically
 from robust_recourse.cli._options import need_file, need_report, positive_integer
 from robust_recourse.cli._printing import print_line, print_table
-from robust_recourse.cli._recording import add_ledger, open_ledger
+from robust_recourse.cli._recording import add_ledger, as_table, open_ledger
 from robust_recourse.cli._tables import add_raw, need_table, write_table
 
 if TYPE_CHECKING:
@@ -118,8 +118,7 @@ def _export(arguments: argparse.Namespace) -> int:
         need_table(out)
         frame = ledger.promises(arguments.status)
         n = len(frame)
-        frame = frame.rename(columns=str).assign(until=[day.isoformat() for day in frame["until"]])
-        write_table(frame.reset_index(), out, ",", raw=arguments.raw_csv)
+        write_table(as_table(frame), out, ",", raw=arguments.raw_csv)
     print_line(f"{n:,} promises: {out}")
     return 0
 

@@ -11,10 +11,12 @@ from robust_recourse.cli._options import blaming
 from robust_recourse.cli._printing import print_line
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from robust_recourse.ledger import Ledger
     from robust_recourse.result import Recourses
 
-__all__ = ["add_ledger", "add_recording", "check_recording", "open_ledger", "record"]
+__all__ = ["add_ledger", "add_recording", "as_table", "check_recording", "open_ledger", "record"]
 
 
 def add_ledger(group: Any, *, required: bool) -> None:
@@ -44,6 +46,14 @@ def open_ledger(arguments: argparse.Namespace, *, create: bool = False) -> Ledge
     return Ledger(arguments.ledger, create=create)
 
 
+def as_table(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return promises as a table for files, their numbers first; columns of people keep their names."""
+    name = "promise"
+    while name in frame.columns:
+        name = f"{name}_"
+    return frame.rename(columns=str).rename_axis(index=name).reset_index()
+
+
 def check_recording(arguments: argparse.Namespace) -> None:
     """Fail before all work if nothing could be recorded."""
     if arguments.ledger is None:
@@ -65,7 +75,7 @@ def record(found: Recourses, arguments: argparse.Namespace, method: Any) -> None
     if arguments.ledger is None:
         return
     ledger, valid = open_ledger(arguments, create=True), np.asarray(found.valid)
-    with blaming(arguments.ledger if "://" not in arguments.ledger else "--ledger"):
+    with blaming("--ledger"):
         recorded = ledger.record(
             found[valid],
             people=[str(label) for label in found.labels[valid]],

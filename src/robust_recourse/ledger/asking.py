@@ -83,7 +83,7 @@ def pieces(
     what: str = "Reading promises",
 ) -> Iterator[Piece]:
     """Yield open promises with their rows, or those with the numbers `only`, in order and in pieces of one run each."""
-    gone = np.array(sorted(closed(connection)) if only is None else (), dtype=np.int64)
+    gone = closed(connection) if only is None else np.empty(0, dtype=np.int64)
     waiting: list[Piece] = []
     for row in _rows(connection, only, what):
         run = runs[row.run]
@@ -94,7 +94,7 @@ def pieces(
             waiting = []
         positions, table = read_block(row.content, run.columns)
         numbers = positions + row.first
-        wanted = ~np.isin(numbers, gone) if only is None else np.isin(numbers, only)
+        wanted = ~_among(numbers, gone) if only is None else _among(numbers, only)
         if not wanted.all():
             numbers, table = numbers[wanted], take(table, np.flatnonzero(wanted))
         if len(numbers):
@@ -124,6 +124,14 @@ def ask(
         for k, kind in enumerate((np.int64, np.int64, object, bool))
     )
     return Asked(numbers, run, months, accepted)
+
+
+def _among(numbers: IntArray, others: IntArray) -> BoolArray:
+    """Which numbers are among others; both rise, and the others may be many."""
+    if not len(numbers):
+        return np.zeros(0, dtype=bool)
+    first, last = np.searchsorted(others, [numbers[0], numbers[-1] + 1])
+    return np.isin(numbers, others[first:last])
 
 
 def _rows(connection: Connection, only: IntArray | None, what: str) -> Iterator[Any]:

@@ -9,7 +9,7 @@ from datetime import date, datetime
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from robust_recourse._typing import IntArray
 from robust_recourse.ledger.asking import Decision, ask
@@ -17,8 +17,9 @@ from robust_recourse.ledger.chain import Book
 from robust_recourse.ledger.check import Check
 from robust_recourse.ledger.current import Current
 from robust_recourse.ledger.runs import Run
+from robust_recourse.ledger.schema import entries
 from robust_recourse.ledger.source import Source
-from robust_recourse.ledger.state import promises
+from robust_recourse.ledger.state import unclosed
 from robust_recourse.result.provenance import fingerprint
 
 __all__ = ["Writing", "check", "spans", "within"]
@@ -60,12 +61,16 @@ def check(
 
 
 def expire(connection: Connection, book: Book, runs: Mapping[int, Run], today: date) -> None:
-    """Append an entry for every promise whose last day has passed, and that nobody has closed."""
-    if all(run.until >= today for run in runs.values()):
-        return
-    for promise in promises(connection, runs, today, data=False):
-        if promise.status == "expired" and not promise.ended:
-            book.add("expired", {"until": promise.run.until.isoformat()}, about=promise.number)
+    """Append an entry for every promise whose last day has passed, and that nobody has closed.
+
+    What had expired before the last check was recorded then.
+    """
+    chosen = select(entries.c.made).where(entries.c.kind == "checked").order_by(entries.c.number.desc()).limit(1)
+    last = connection.execute(chosen).scalar()
+    since = date.min if last is None else datetime.fromisoformat(last).date()
+    over = [number for number, run in sorted(runs.items()) if since <= run.until < today]
+    for number, run, _ in unclosed(connection, over):
+        book.add("expired", {"until": runs[run].until.isoformat()}, about=number)
 
 
 def spans(numbers: IntArray) -> list[list[int]]:

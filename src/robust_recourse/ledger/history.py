@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,7 +16,7 @@ from robust_recourse.ledger.schema import CLOSING, entries, personal
 from robust_recourse.ledger.source import Source
 from robust_recourse.ledger.state import Promise, promises
 
-__all__ = ["of_everybody", "of_person", "story", "timeline"]
+__all__ = ["of_everybody", "of_person", "timeline"]
 
 _EVENTS = ("made", *CLOSING)
 
@@ -27,18 +27,21 @@ def of_person(source: Source, person: str) -> list[dict[str, Any]]:
         known = list(promises(connection, runs, source.today(), people=[person]))
         if not known:
             raise LedgerError(f"The ledger has no promise to {person!r}.")
-        checks = _checks(connection)
-        return [story(connection, promise, checks) for promise in known]
+        events, checks = _events(connection, [promise.number for promise in known]), _checks(connection)
+        return [_story(promise, events[promise.number], checks) for promise in known]
 
 
 def of_everybody(source: Source, status: str | None = None) -> list[dict[str, Any]]:
     """Return everything that is kept about everybody, or about promises of which the same has become."""
     with source.reading() as (connection, runs):
-        checks, known = _checks(connection), list(promises(connection, runs, source.today()))
-        return [story(connection, promise, checks) for promise in known if status in (None, promise.status)]
+        events, checks = _events(connection), _checks(connection)
+        known = promises(connection, runs, source.today())
+        return [_story(one, events[one.number], checks) for one in known if status in (None, one.status)]
 
 
-def story(connection: Connection, promise: Promise, checks: list[tuple[int, str, dict[str, Any]]]) -> dict[str, Any]:
+def _story(
+    promise: Promise, events: list[dict[str, Any]], checks: list[tuple[int, str, dict[str, Any]]]
+) -> dict[str, Any]:
     """Return a promise with all of its events, as data for JSON."""
     run, data, names = promise.run, promise.data, promise.run.columns.texts
     rows = {which: dict(zip(names, data[which], strict=True)) for which in ("before", "promised")}
@@ -58,22 +61,23 @@ def story(connection: Connection, promise: Promise, checks: list[tuple[int, str,
         "cost": data["cost"],
         "bounds": data["bounds"],
         "notice": data["notice"],
-        "events": sorted(
-            [*_events(connection, promise), *_checked(promise, checks)], key=lambda event: int(event["entry"])
-        ),
+        "events": sorted([*events, *_checked(promise, checks)], key=lambda event: int(event["entry"])),
     }
 
 
-def _events(connection: Connection, promise: Promise) -> list[dict[str, Any]]:
+def _events(connection: Connection, numbers: list[int] | None = None) -> defaultdict[int, list[dict[str, Any]]]:
+    """Return what entries say about promises, about some or about all, by the numbers of these."""
     chosen = (
-        select(entries.c.number, entries.c.kind, entries.c.made, entries.c.facts, personal.c.data)
+        select(entries.c.about, entries.c.number, entries.c.kind, entries.c.made, entries.c.facts, personal.c.data)
         .outerjoin_from(entries, personal, personal.c.number == entries.c.number)
-        .where(entries.c.about == promise.number)
+        .where(entries.c.kind.in_(CLOSING))
     )
-    return [
-        {"entry": number, "event": kind, "made": made, **json.loads(facts), **json.loads(data or "{}")}
-        for number, kind, made, facts, data in connection.execute(chosen)
-    ]
+    found: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
+    rows = connection.execute(chosen if numbers is None else chosen.where(entries.c.about.in_(numbers)))
+    for about, number, kind, made, facts, data in rows:
+        told = {"entry": number, "event": kind, "made": made, **json.loads(facts), **json.loads(data or "{}")}
+        found[about].append(told)
+    return found
 
 
 def _checked(promise: Promise, checks: list[tuple[int, str, dict[str, Any]]]) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from robust_recourse.ledger.remedies import Additions, Threshold
+from robust_recourse.ledger.remedies import Additions, Threshold, verdicts_of
 from robust_recourse.ledger.state import Promise
 from robust_recourse.notices.reading import differs
 from robust_recourse.notices.values import amount, column_text, plain, printable, text
@@ -111,7 +111,8 @@ def _broken(check: Check, additions: Additions | None) -> Iterator[Section]:
         return
     numbers = check.broken_numbers[:_MOST]
     known = check.source.promises(numbers)
-    values = check.broken[["value", "needed"]].iloc[: len(known)].to_numpy(float) if len(known) else np.empty((0, 2))
+    said = verdicts_of(check)
+    values = np.column_stack([said["value"], said["needed"]])[: len(known)]
     more: dict[int, Recourse | None] = {}
     if additions is not None:
         wanted = zip(additions.numbers.tolist()[:_MOST], additions.found, strict=False)
@@ -133,7 +134,7 @@ def _line(promise: Promise, value: Any, more: Mapping[int, Recourse | None]) -> 
         "person": printable(promise.person),
         "until": promise.run.until.isoformat(),
         "what was asked": _told(asked, data["cost"]),
-        "refused with": f"{value[0]:.3g}, needs {value[1]:.3g}",
+        "value (needed)": f"{value[0]:.3g} ({value[1]:.3g})",
     }
     if promise.number not in more:
         return line

@@ -20,7 +20,7 @@ from robust_recourse.ledger.given import listed
 from robust_recourse.ledger.rows import promised_rows, write_rows
 from robust_recourse.ledger.runs import Run, describe_run, read_runs
 from robust_recourse.ledger.schema import entries
-from robust_recourse.ledger.state import Promise, of_people, promises
+from robust_recourse.ledger.state import Promise, of_people, unclosed
 from robust_recourse.methods.base import RecourseMethod
 from robust_recourse.models.acceptance import accepted_by
 from robust_recourse.result import Provenance, Recourses
@@ -222,15 +222,13 @@ def _check_columns(
     connection: Connection, runs: Mapping[int, Run], prepared: Prepared, today: date, closing: set[int]
 ) -> None:
     """Raise if promises that stay open are about other columns: no model could be asked about both."""
-    other = {n: run for n, run in runs.items() if run.until >= today and run.columns.signature != prepared.signature}
-    if not other:
-        return
-    for promise in promises(connection, runs, today, data=False):
-        if promise.run.number in other and promise.status == "open" and promise.number not in closing:
-            apart = sorted(name for name, _ in promise.run.columns.signature ^ prepared.signature)
+    other = [n for n, run in runs.items() if run.until >= today and run.columns.signature != prepared.signature]
+    for number, run, person in unclosed(connection, other):
+        if number not in closing:
+            apart = sorted(name for name, _ in runs[run].columns.signature ^ prepared.signature)
             raise LedgerError(
-                f"The open promise to {promise.person!r} is about other columns than these ({', '.join(apart)}). Keep "
-                "promises about other columns in a ledger of their own. Nothing was recorded."
+                f"The open promise to {person!r} is about other columns than these ({', '.join(apart)}). Keep promises "
+                "about other columns in a ledger of their own. Nothing was recorded."
             )
 
 

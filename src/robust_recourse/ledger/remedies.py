@@ -17,6 +17,7 @@ from robust_recourse.ledger.errors import LedgerError
 from robust_recourse.methods.base import RecourseMethod
 from robust_recourse.models.acceptance import verdicts_on
 from robust_recourse.models.verdicts import Verdicts
+from robust_recourse.notices.frames import beside
 from robust_recourse.result import Recourses
 
 if TYPE_CHECKING:
@@ -175,11 +176,11 @@ def verdicts_of(check: Check) -> dict[str, Any]:
 
 def to_honour(check: Check, additions: Additions | None) -> pd.DataFrame:
     """Return the broken promises as a list to honour anyway."""
-    frame = check.broken.drop(columns=["status"], errors="ignore")
+    frame = check.broken
     if additions is None or not len(frame):
         return frame
     extra = additions.to_frame()[["extra_cost", "addition"]].reindex(frame.index)
-    return pd.concat([frame, extra], axis=1)
+    return beside(frame, {str(name): extra[name].to_numpy() for name in extra})
 
 
 def _verdicts(check: Check, numbers: IntArray) -> Iterator[Verdicts]:

@@ -76,15 +76,17 @@ class Source:
 
     def column(self, numbers: IntArray, name: Hashable) -> list[str]:
         """Return a column of promised rows, as text."""
-        held: dict[int, str] = {}
+        held = np.full(len(numbers), "(forgotten)", dtype=object)
         for piece in self.pieces(numbers):
             table = to_pandas(piece.table)
             table = table if isinstance(table, pd.DataFrame) else pd.DataFrame(table)
             if name not in table.columns:
                 known = ", ".join(repr(column) for column in table.columns)
                 raise LedgerError(f"The promises have no column {name!r}. They have {known}.")
-            held.update(zip(piece.numbers.tolist(), map(label_text, table[name].tolist()), strict=True))
-        return [held.get(number, "(forgotten)") for number in numbers.tolist()]
+            cells = table[name].tolist()
+            texts = {cell: label_text(cell) for cell in set(cells)}  # many people, few texts
+            held[np.searchsorted(numbers, piece.numbers)] = [texts[cell] for cell in cells]
+        return list(held)
 
     def pieces(self, numbers: IntArray, current: Current | None = None) -> Iterator[Piece]:
         """Yield promised rows in pieces of one run each."""

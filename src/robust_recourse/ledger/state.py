@@ -7,13 +7,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any, NamedTuple
 
+import numpy as np
 from sqlalchemy import ColumnElement, Connection, Select, select
 
+from robust_recourse._typing import IntArray
 from robust_recourse.ledger.errors import LedgerError
 from robust_recourse.ledger.runs import Run
 from robust_recourse.ledger.schema import CLOSING, entries, personal
 
-__all__ = ["STATUSES", "Promise", "closed", "need_open", "of_people", "promises"]
+__all__ = ["STATUSES", "Promise", "closed", "need_open", "of_people", "promises", "unclosed"]
 
 STATUSES = ("open", *CLOSING)
 _BATCH = 5_000
@@ -38,8 +40,6 @@ class Promise(NamedTuple):
         The same for the same promise to the same person.
     status : str
         What has become of it.
-    ended : bool
-        Whether an entry says so; a promise also expires without one.
     data : mapping
         The rest; empty if it was not asked for.
     """
@@ -50,7 +50,6 @@ class Promise(NamedTuple):
     person: str
     key: str
     status: str
-    ended: bool
     data: Mapping[str, Any]
 
 
@@ -108,10 +107,23 @@ def need_open(known: Iterable[Promise], person: str) -> Promise:
     )
 
 
-def closed(connection: Connection) -> set[int]:
-    """Return the numbers of the promises that an entry has closed."""
-    chosen = select(entries.c.about).where(entries.c.kind.in_(CLOSING))
-    return set(connection.execute(chosen).scalars())
+def closed(connection: Connection) -> IntArray:
+    """Return the numbers of the promises that an entry has closed, in order."""
+    chosen = select(entries.c.about).where(entries.c.kind.in_(CLOSING)).execution_options(yield_per=_BATCH)
+    return np.unique(np.fromiter(connection.execute(chosen).scalars(), dtype=np.int64))
+
+
+def unclosed(connection: Connection, runs: Iterable[int]) -> Iterator[tuple[int, int, str]]:
+    """Yield number, run and person of the promises of some runs that no entry has closed, but for forgotten ones."""
+    ends = select(_later.c.number).where(_later.c.about == entries.c.number, _later.c.kind.in_(CLOSING)).exists()
+    chosen = (
+        select(entries.c.number, entries.c.about, personal.c.person)
+        .join_from(entries, personal, personal.c.number == entries.c.number)
+        .where(entries.c.kind == "promise", ~ends)
+        .order_by(entries.c.number)
+    )
+    for run in runs:
+        yield from (tuple(row) for row in connection.execute(chosen.where(entries.c.about == run)))
 
 
 def _read(
@@ -132,9 +144,7 @@ def _read(
     )
     for number, run, made, person, key, end, *rest in connection.execute(chosen.limit(most)):
         status = end or ("expired" if runs[run].until < today else "open")
-        yield Promise(
-            number, runs[run], made, person, key, status, end is not None, json.loads(rest[0]) if rest else {}
-        )
+        yield Promise(number, runs[run], made, person, key, status, json.loads(rest[0]) if rest else {})
 
 
 def _closing(number: ColumnElement[int]) -> Any:
