@@ -1,8 +1,8 @@
 """What juries buy and cost on the data sets: `make jury`; takes half an hour on two cores, more with GMC.
 
 Frontiers and hypervolumes are those of experiments/jury.toml, means over its seeds, beside all methods without a jury
-and beside BetaRCE. Then, for every data set: how many jurors are asked about a row, how long `explain` takes with a jury
-and without, and how many of the people to whom a survival was promised have less of it among 500 fresh models.
+and beside BetaRCE. Then, for every data set: how many jurors are asked about a row, how long `explain` takes with and
+without a jury, and how many of the people to whom a survival was promised have less of it among 500 fresh models.
 """
 
 import argparse
