@@ -9,7 +9,7 @@ TORCH ?=
 # One thread: benchmarks are ratios, and small matrices are faster without threads.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help setup demo test quick coverage reproduce bench promises tables lint docs clean
+.PHONY: help setup demo test quick coverage reproduce bench promises jury tables lint docs clean
 
 help:  ## Show what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -43,6 +43,9 @@ bench: $(READY)  ## Measure speed, as ratios within one run
 promises: $(READY)  ## Measure what tuning and certificates are worth on the data sets, some minutes
 	$(ONE_THREAD) $(BIN)/python benchmarks/promises.py
 
+jury: $(READY)  ## Measure what juries buy and cost on the data sets, half an hour
+	$(ONE_THREAD) $(BIN)/python benchmarks/jury.py
+
 tables: $(READY)  ## Measure what comes out on real tables, a minute or two for each and every model
 	$(ONE_THREAD) $(BIN)/python benchmarks/tables.py
 
@@ -56,4 +59,4 @@ docs: $(READY)  ## Build the documentation, warnings as errors; open docs/_build
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
 clean:  ## Remove everything that was made
-	rm -rf $(VENV) demo reproduction-quick reproduction-paper docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage*
+	rm -rf $(VENV) demo jury reproduction-quick reproduction-paper docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage*

@@ -5,6 +5,7 @@ from robust_recourse.audits import audit
 from robust_recourse.certificates import certify
 from robust_recourse.futures import Juror, Jury, future_models
 from robust_recourse.methods.bayesian import BayesianRecourse, RobustBayesianRecourse
+from robust_recourse.methods.betarce import BetaRCE
 from robust_recourse.methods.nearest import NearestAccepted
 from robust_recourse.methods.roar import ROAR
 from robust_recourse.methods.wachter import Wachter
@@ -19,6 +20,7 @@ __all__ = [
     "ROAR",
     "ActionSet",
     "BayesianRecourse",
+    "BetaRCE",
     "FutureValidity",
     "Juror",
     "Jury",

@@ -26,9 +26,23 @@ method = "RobustBayesianRecourse"
 set = { n_neighbors = 50, n_samples = 30 }
 grid = { delta_plus = [0.1, 0.2] }
 """
+JURIES = """
+[[methods]]
+name = "RBR, jury"
+method = "RobustBayesianRecourse"
+set = { n_neighbors = 50, n_samples = 30 }
+jury = { models = 3, quorum = [0.5, 0.9] }
+[[methods]]
+name = "BetaRCE"
+method = "BetaRCE"
+set = { delta = 0.3 }
+jury = { models = 3 }
+"""
 SMALL = {
     "table1": HEAD.replace("[profiles.quick]", "folds = 2\n[profiles.quick]", 1),
     "pareto": HEAD + RBR + '[[methods]]\nname = "Nearest accepted"\nmethod = "NearestAccepted"\n',
+    "jury": HEAD + RBR + JURIES,
+    "juries": HEAD + RBR.replace('"RBR"', '"none"') + JURIES,
     "published": HEAD.replace(', "german"', "") + RBR,
     "figure1": HEAD.replace(', "german"', "") + RBR.replace("[0.1, 0.2]", "[0.2]"),
     "figure3": HEAD.replace(', "german"', "") + RBR.replace("[0.1, 0.2]", "[0.2]"),
@@ -58,7 +72,8 @@ def test_everything_is_on_the_page_with_the_numbers_behind_it(small):
     assert {"pareto.png", "figure1.png", "figure3.png", "pareto/results.csv", "pareto/provenance.json"} <= linked
     for file in linked:
         assert (small / file).is_file()
-    for name in ("table1", "configurations", "frontiers", "hypervolumes", "published_points"):
+    juries = ("jury_costs", "jury_hypervolumes", "jury_peer", "juries_network", "juries_boosted_trees")
+    for name in ("table1", "configurations", "frontiers", "hypervolumes", "published_points", *juries):
         written = pd.read_csv(small / f"{name}.csv")
         assert len(written) == len(done.tables[name]) > 0
         assert f"{name}.csv" in linked

@@ -197,9 +197,11 @@ class Jury:
         order : ndarray of int, optional
             In which jurors are asked.
         """
-        numbers = range(len(self)) if order is None else order.tolist()
-        kind = self._kind()
-        return Votes([_Voter(kind, self.models[k], f"jury.models[{k}]", decides) for k in numbers], self.level)
+        return self._counted(self._kind(), self.level, decides, order)
+
+    def votes_of(self, n: int, decides: Mapping[str, Any], order: IntArray | None = None) -> Votes:
+        """Return the criterion that at least `n` jurors decide for a row, whatever the rule of the jury."""
+        return self._counted(Predictor, n / len(self), decides, order)
 
     def accepts(self, X: Any, rows: IntArray, decides: Mapping[str, Any]) -> BoolArray:
         """Return which juror decides for which row, of shape (n, k)."""
@@ -243,6 +245,12 @@ class Jury:
         The confidence is split evenly over the attempts.
         """
         return share_at_least(accepted.sum(axis=1), accepted.shape[1], self._split_confidence())
+
+    def _counted(
+        self, kind: Callable[..., Any], level: float, decides: Mapping[str, Any], order: IntArray | None
+    ) -> Votes:
+        numbers = range(len(self)) if order is None else order.tolist()
+        return Votes([_Voter(kind, self.models[k], f"jury.models[{k}]", decides) for k in numbers], level)
 
     def _split_confidence(self) -> float:
         n = 1 if self.survival is None else _ATTEMPTS

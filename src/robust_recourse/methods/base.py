@@ -54,6 +54,7 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
 
     switches: ClassVar[bool] = False
     goes_beyond: ClassVar[bool] = False
+    counts_votes: ClassVar[bool] = False
 
     @property
     def needs_boundary(self) -> bool:

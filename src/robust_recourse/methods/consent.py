@@ -23,6 +23,11 @@ def check_consent(method: Method) -> None:
     """Raise for a margin or a jury that is none."""
     if not isinstance(method.jury, Jury | None):
         raise TypeError(f"jury must be a Jury, got {type(method.jury).__name__}. Pass Jury(models, quorum=0.9).")
+    if method.counts_votes and method.jury is None:
+        name = type(method).__name__
+        raise TypeError(
+            f"{name} asks models that may be retrained: it needs a jury. Pass {name}(model, jury=Jury(models))."
+        )
     if method.margin is not None:
         margin, least = check_level(method.margin, "margin"), 0.5 if method.threshold is None else method.threshold
         if margin <= least < 1.0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from robust_recourse.methods.base import RecourseMethod
 from robust_recourse.methods.bayesian import BayesianRecourse, RobustBayesianRecourse
+from robust_recourse.methods.betarce import BetaRCE
 from robust_recourse.methods.nearest import NearestAccepted
 from robust_recourse.methods.roar import ROAR
 from robust_recourse.methods.wachter import Wachter
@@ -16,4 +17,5 @@ METHODS: dict[str, type[RecourseMethod]] = {
     "wachter": Wachter,
     "roar": ROAR,
     "nearest": NearestAccepted,
+    "betarce": BetaRCE,
 }

@@ -20,6 +20,7 @@ from robust_recourse.paper.bench.spec import Experiment, read_experiment
 from robust_recourse.paper.bench.summary import accuracies, configurations, frontiers, hypervolumes
 from robust_recourse.paper.datasets import available, load
 from robust_recourse.paper.demo import longest_bend
+from robust_recourse.paper.juries import jury_sections
 from robust_recourse.paper.reading import read_comparison
 from robust_recourse.report.page import Picture, Section, Table, write_page
 from robust_recourse.result import Recourses
@@ -67,7 +68,7 @@ class _Work:
     def experiment(self, target: str) -> Experiment:
         """Read an experiment and keep the data sets that are wanted and there."""
         experiment = read_experiment(experiment_file(target), self.profile)
-        if target in {"table1", "pareto"}:
+        if target in _ON_ALL_DATA:
             wanted = experiment.datasets if self.datasets is None else self.datasets
             if self.datasets is None:
                 self.left_out |= set(wanted) & _missing()
@@ -128,7 +129,7 @@ def reproduce(
     Parameters
     ----------
     targets : sequence of str
-        Any of ``table1``, ``pareto``, ``published``, ``figure1`` and ``figure3``.
+        Any of ``table1``, ``pareto``, ``jury``, ``published``, ``figure1`` and ``figure3``.
     out : Path
         Folder to write to.
     profile : str
@@ -312,10 +313,12 @@ def _explain(experiment: Experiment, cache: Path) -> tuple[Recourses, Case]:
 
 
 _CLOSE = 0.02
+_ON_ALL_DATA = frozenset({"table1", "pareto", "jury", "juries"})  # those that are there
 
 _SECTIONS: dict[str, Callable[[_Work], list[Section]]] = {
     "table1": _table_1,
     "pareto": _pareto,
+    "jury": lambda work: jury_sections(work, TITLES),
     "published": _published,
     "figure1": _figure(
         "figure1",

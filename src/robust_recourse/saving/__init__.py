@@ -33,7 +33,7 @@ def save(method: RecourseMethod, path: str | os.PathLike[str], *, include_model:
 
     Parameters
     ----------
-    method : RobustBayesianRecourse, BayesianRecourse, Wachter, ROAR, NearestAccepted
+    method : RobustBayesianRecourse, BayesianRecourse, Wachter, ROAR, NearestAccepted, BetaRCE
         The method.
     path : path
         The file. If there is one, it is replaced when all is written, and not before.

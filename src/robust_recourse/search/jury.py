@@ -15,7 +15,7 @@ from robust_recourse.result.answer import Answer
 from robust_recourse.result.status import Status
 from robust_recourse.sampling.segments import nearest_segments
 from robust_recourse.search.method import Method
-from robust_recourse.search.run import decides, make_task
+from robust_recourse.search.run import asks_for_more, decides, make_task
 from robust_recourse.search.several import several
 from robust_recourse.search.space import Space
 
@@ -49,7 +49,7 @@ def consented(
     does not prove it, the person is searched for again with stricter juries.
     """
     found = several(method, space, people, masks, n_recourses, deadline)
-    if method.jury is None and method.margin is None:
+    if not asks_for_more(method):
         return found
     lost = np.flatnonzero([answers[0].status in _LOST for answers in found])
     if len(lost):

@@ -39,6 +39,8 @@ class Method(Protocol):
         Whether it starts at boundary points.
     goes_beyond : bool
         Whether it also moves people for whom a switch of categories is enough.
+    counts_votes : bool
+        Whether it asks its jury itself, in `solve`. The criterion of the search is then without the jury.
     promises : bool
         Whether a recourse has to keep more than the model's consent.
     """
@@ -58,6 +60,7 @@ class Method(Protocol):
 
     switches: ClassVar[bool]
     goes_beyond: ClassVar[bool]
+    counts_votes: ClassVar[bool]
 
     @property
     def needs_boundary(self) -> bool:

@@ -26,7 +26,7 @@ from robust_recourse.search.switching import solve_switched, switch, with_price
 from robust_recourse.search.task import Task
 from robust_recourse.search.verify import Outcome, verify_points
 
-__all__ = ["criterion", "decides", "make_task", "no_candidate", "out_of_time", "predictor", "run"]
+__all__ = ["asks_for_more", "criterion", "decides", "make_task", "no_candidate", "out_of_time", "predictor", "run"]
 
 _PEOPLE = 512  # of a task
 _LIMITED = 64  # of a task if there is a time limit: a task that is not begun is lost
@@ -85,8 +85,7 @@ def run(
 
 def make_task(method: Method, space: Space, free: BoolArray, deadline: float | None = None) -> Task:
     """Put people together who are searched together."""
-    more = method.margin is not None or method.jury is not None
-    oracle = Oracle(space, criterion(method), predictor(method) if more else None, deadline)
+    oracle = Oracle(space, criterion(method), predictor(method) if asks_for_more(method) else None, deadline)
     return Task(space, Room(method.limits_, space.points, free), oracle, method.seed_)
 
 
@@ -104,7 +103,14 @@ def criterion(method: Method, data: str = "X") -> Criterion:
     """Return what a row must satisfy in the search."""
     how = decides(method, data)
     present = Predictor(method.model, **how) if method.margin is None else Margin(method.model, method.margin, **how)
-    return present if method.jury is None else Consent(present, method.jury.votes(how, method.jury_order_))
+    if method.jury is None or method.counts_votes:
+        return present
+    return Consent(present, method.jury.votes(how, method.jury_order_))
+
+
+def asks_for_more(method: Method) -> bool:
+    """Whether the criterion of the search is more than the consent of the present model."""
+    return method.margin is not None or (method.jury is not None and not method.counts_votes)
 
 
 def _explain(

@@ -37,7 +37,8 @@ def switch(task: Task, boundary: FloatArray) -> Task:
 def solve_switched(method: Method, task: Task) -> list[Answer]:
     """Let the method move the numbers of people whose categories have been switched, where that is not enough."""
     assert task.switched is not None
-    done: BoolArray = np.asarray(~task.free.any(axis=1))
+    # Who counts votes has something to ask where no number may change, too.
+    done: BoolArray = np.asarray(~task.free.any(axis=1) & (not method.counts_votes))
     if not method.goes_beyond:
         done = done | task.switched
     moved = iter(method.solve(task.take(~done)) if not done.all() else [])

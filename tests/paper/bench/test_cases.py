@@ -4,11 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from robust_recourse import ActionSet
+from robust_recourse import ActionSet, future_models
 from robust_recourse.paper.bench import cases
 from robust_recourse.paper.bench.cases import load_rows, prepare
 from robust_recourse.paper.bench.classifiers import Network, make_classifier
 from robust_recourse.paper.bench.encoding import learn_encoding
+from robust_recourse.paper.bench.juries import SCENARIOS, make_scenario
 from robust_recourse.paper.bench.spec import Setting
 from robust_recourse.paper.datasets import Dataset
 
@@ -211,3 +212,27 @@ def test_an_interrupt_ends_training_and_leaves_no_half_network(name, monkeypatch
 def test_the_people_of_a_sample_have_their_numbers_in_the_whole(toy_data):
     case = prepare("toy", FAST, 0, options={"rows": 200})
     np.testing.assert_array_equal(case.encoding.encode(toy_data.X1.loc[case.rows]), case.instances)
+
+
+@pytest.mark.usefixtures("toy_data")
+@pytest.mark.parametrize("future", SCENARIOS)
+def test_jurors_and_future_models_are_different_models(future):
+    setting = replace(FAST, future=future, instances=5)
+    case = prepare("toy", setting, 0, jurors={future: 3, "bootstrap": 2})
+    assert (len(case.future), len(case.jurors[future])) == (3, 3 if future != "bootstrap" else 2)
+    for one in case.future:
+        for other in (model for models in case.jurors.values() for model in models):
+            if future != "parameters":
+                assert (one.coef_ != other.coef_).any()
+    again = prepare("toy", replace(setting, future="arrival"), 0, jurors={future: 2})
+    for one, other in zip(again.jurors[future], case.jurors[future], strict=False):
+        np.testing.assert_array_equal(one.coef_, other.coef_)
+
+
+@pytest.mark.parametrize("classifier", ["network", "boosted trees", "logistic regression"])
+def test_every_classifier_has_other_parameters(classifier):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    y = (X[:, 0] > 0).astype(int)
+    scenario = make_scenario("parameters", classifier, X, y, 0.2)
+    models = future_models(make_classifier(classifier, 0), X, y, scenario, n_models=4, random_state=0)
+    assert len({str(model.get_params()) for model in models}) > 1

@@ -273,3 +273,32 @@ class Boom:
 def test_more_folds_than_rows_of_a_class_are_refused(small, tmp_path):
     with pytest.raises(SpecError, match=r"synthetic has a class with .* too few for 400 folds"):
         run(replace(small, folds=400), tmp_path)
+
+
+JURY = """
+[[methods]]
+name = "nearest, jury"
+method = "NearestAccepted"
+jury = { models = [3, 6], quorum = 0.9 }
+
+[[methods]]
+method = "BetaRCE"
+set = { delta = 0.6 }
+jury = { models = 6 }
+"""
+
+
+def test_methods_get_the_jury_that_they_were_given(tmp_path):
+    path = tmp_path / "jury.toml"
+    path.write_text(TEXT + JURY, encoding="utf-8")
+    experiment = read_experiment(path)
+    table = run(experiment, tmp_path / "out")
+    case = prepare("synthetic", experiment.setting, 0, jurors={"bootstrap": 6})
+    *_, three, six, peer = experiment.configurations
+    assert [len(runner.make_method(case, chosen).jury) for chosen in (three, six, peer)] == [3, 6, 6]
+    found = runner.make_method(case, six).fit(case.X_train).explain(case.instances)
+    rows = table[table["parameters"] == json.dumps(dict(six.parameters), sort_keys=True)]
+    np.testing.assert_allclose(rows["cost"], np.abs(found.x - case.instances).sum(axis=1))
+    assert (found.jury_share >= 0.9).all()
+    assert (table.loc[table["method"] == "BetaRCE", "current validity"] == 1.0).all()
+    assert configurations(table)["varied"].str.contains("'models': 6").sum() == 1

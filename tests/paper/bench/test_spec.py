@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from robust_recourse.paper.bench import PROFILES, TARGETS
+from robust_recourse.paper.bench.juries import sizes
 from robust_recourse.paper.bench.spec import SpecError, read_experiment
 
 EXPERIMENTS = Path(__file__).parents[3] / "experiments"
@@ -128,3 +129,49 @@ def test_the_paper_profile_is_the_paper_grid():
     for surrogate in ("LIME-ROAR", "LIMELS-ROAR"):
         deltas = [c.parameters["delta_max"] for c in experiment.configurations if c.name == surrogate]
         assert sorted(set(deltas)) == [round(0.02 * m, 2) for m in range(11)]
+
+
+JURY = """
+[[methods]]
+name = "with a jury"
+method = "NearestAccepted"
+jury = { models = [5, 10], quorum = [0.5, 0.9], scenario = "deletion" }
+"""
+
+
+def test_values_of_a_jury_are_varied(write):
+    *_, last = experiment = read_experiment(write(SMALL + JURY)).configurations
+    juries = [configuration.parameters["jury"] for configuration in experiment if "jury" in configuration.parameters]
+    assert len(juries) == 4
+    assert last.parameters["jury"] == {"models": 10, "quorum": 0.9, "scenario": "deletion"}
+    assert sizes([configuration.parameters for configuration in experiment]) == {"deletion": 10}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("models = [5, 10]", "models = 0", "models of a jury must be at least 1"),
+        ("models = [5, 10]", "size = 3", "unknown key of a jury: 'size'; there are margin, models, quorum"),
+        ("quorum = [0.5, 0.9]", "quorum = [0.5, 1.5]", "quorum"),
+        ('"deletion"', '"flood"', "scenario of a jury must be one of"),
+        ("NearestAccepted", "Wachter", None),
+        ("jury = {", "set = { jury = 3 }\njury = {", "unknown parameter of NearestAccepted: 'jury'"),
+    ],
+)
+def test_juries_that_are_none(write, old, new, message):
+    if message is None:
+        assert read_experiment(write(SMALL + JURY.replace(old, new)))  # refused when it is fitted
+        return
+    with pytest.raises(SpecError, match=message):
+        read_experiment(write(SMALL + JURY.replace(old, new)))
+
+
+def test_futures_that_there_are_not(write):
+    with pytest.raises(SpecError, match="future must be one of"):
+        read_experiment(write('future = "flood"\n' + SMALL))
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_the_experiment_beside_the_jury_can_be_read(profile):
+    experiment = read_experiment(EXPERIMENTS / "juries.toml", profile)
+    assert sizes([configuration.parameters for configuration in experiment.configurations])["bootstrap"] == 40

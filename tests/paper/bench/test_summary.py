@@ -5,7 +5,15 @@ import pandas as pd
 import pytest
 
 from robust_recourse.paper.bench.paper import published_points, table_1
-from robust_recourse.paper.bench.summary import accuracies, configurations, frontiers, hypervolumes, reference_costs
+from robust_recourse.paper.bench.summary import (
+    accuracies,
+    configurations,
+    costs_of,
+    frontiers,
+    hypervolumes,
+    reference_costs,
+    same_validity,
+)
 
 
 def results(method, parameters, cost, current, future, dataset="synthetic"):
@@ -98,3 +106,34 @@ def test_the_paper_has_eight_rows_and_four_points():
         "LIMELS-ROAR": 1.13,
         "LIME-ROAR": 2.9,
     }
+
+
+def test_the_least_cost_of_a_validity_and_the_most():
+    points = pd.DataFrame(
+        {
+            "dataset": "synthetic",
+            "method": ["a", "a", "a", "b"],
+            "cost": [3.0, 1.0, 2.0, 4.0],
+            "future validity": [0.95, 0.5, 0.95, 0.4],
+        }
+    )
+    table = costs_of(points, [0.5, 0.9]).set_index("method")
+    assert table.loc["a", ["0.5", "0.9", "most"]].tolist() == [1.0, 2.0, 0.95]
+    assert table.loc["b", ["0.5", "0.9"]].isna().all()
+    assert table.loc["b", "most"] == 0.4
+
+
+def test_costs_at_the_same_validity():
+    points = pd.DataFrame(
+        {
+            "dataset": "synthetic",
+            "method": ["ours", "ours", "theirs", "theirs", "theirs"],
+            "cost": [1.0, 2.0, 2.0, 3.0, 9.0],
+            "future validity": [0.6, 0.8, 0.5, 0.7, 0.9],
+        }
+    )
+    table = same_validity(points, "ours", "theirs")
+    assert table["theirs"].tolist() == [2.0, 3.0, 9.0]
+    assert table["ours"].tolist()[:2] == [1.0, 2.0]
+    assert table["ratio"].tolist()[:2] == [0.5, 2.0 / 3.0]
+    assert np.isnan(table["ratio"].iloc[2])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,15 +15,19 @@ from sklearn.model_selection import train_test_split
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse._validation import check_integer
 from robust_recourse.actions import ActionSet
+from robust_recourse.futures import future_models
 from robust_recourse.futures._store import ModelStore, open_store
 from robust_recourse.metrics import accepted_by
 from robust_recourse.paper.arrivals import arrival_models
 from robust_recourse.paper.bench.classifiers import make_classifier
 from robust_recourse.paper.bench.encoding import Encoding, learn_encoding
+from robust_recourse.paper.bench.juries import make_scenario
 from robust_recourse.paper.bench.spec import Setting
 from robust_recourse.paper.datasets import Dataset, load
 
 __all__ = ["Case", "load_rows", "prepare"]
+
+_JURORS = 100_000  # number of the first juror, beyond those of all future models
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,8 @@ class Case:
         The present model.
     future : list of estimators
         The future models.
+    jurors : mapping
+        Models for juries, by the scenario that they come from; none is a future model.
     instances : ndarray of shape (m, p)
         Refused rows.
     rows : ndarray of int, shape (m,)
@@ -58,7 +64,8 @@ class Case:
     seed: int
     X_train: FloatArray
     model: Any
-    future: list[Any]
+    future: Sequence[Any]
+    jurors: Mapping[str, Sequence[Any]]
     instances: FloatArray
     rows: IntArray
     held_out: BoolArray
@@ -90,6 +97,7 @@ def prepare(
     seed: int,
     *,
     options: Mapping[str, Any] | None = None,
+    jurors: Mapping[str, int] | None = None,
     folder: Path | None = None,
     n_jobs: int | None = None,
 ) -> Case:
@@ -97,7 +105,7 @@ def prepare(
 
     The refused rows are those of the held-out part of D1; if these are too few, refused rows that trained the
     model follow. Future models are trained on the training part of D1 with a random part of D2, from which the
-    rows that are the same cases as explained ones are left out.
+    rows that are the same cases as explained ones are left out; or after another scenario.
 
     Parameters
     ----------
@@ -109,6 +117,8 @@ def prepare(
         Seed of everything.
     options : mapping, optional
         Options of the data set.
+    jurors : mapping, optional
+        How many models for juries to train, by scenario. They learn from what the present model learnt from.
     folder : Path, optional
         Where trained models are kept.
     n_jobs : int, optional
@@ -133,25 +143,28 @@ def prepare(
             f"{name}: the present model refuses none of the {len(X1)} rows of D1, so there is nobody to help."
         )
     new = ~np.isin(data.shared, chosen)
-    future = arrival_models(
-        classifier,
-        X1[train],
-        y1[train],
-        X2[new],
-        data.y2[new],
-        share=setting.arrival_share,
-        n_models=setting.future_models,
-        reseed=setting.reseed,
-        random_state=seed,
-        n_jobs=n_jobs,
-        folder=folder,
-    )
+    X, y, X_new, y_new = X1[train], y1[train], X2[new], data.y2[new]
+    how: dict[str, Any] = {"random_state": seed, "n_jobs": n_jobs, "folder": folder}
+
+    def retrained(scenario: str, n_models: int, start: int = 0) -> Sequence[Any]:
+        what = make_scenario(scenario, setting.classifier, X_new, y_new, setting.arrival_share)
+        return future_models(classifier, X, y, what, n_models=n_models, start=start, **how)
+
+    if setting.future == "arrival":
+        share, reseed = setting.arrival_share, setting.reseed
+        n_models = setting.future_models
+        future: Sequence[Any] = arrival_models(
+            classifier, X, y, X_new, y_new, share=share, n_models=n_models, reseed=reseed, **how
+        )
+    else:
+        future = retrained(setting.future, setting.future_models)
     return Case(
         dataset=name,
         seed=seed,
         X_train=X1[train],
         model=model,
         future=future,
+        jurors={scenario: retrained(scenario, n, _JURORS) for scenario, n in (jurors or {}).items()},
         instances=X1[chosen],
         rows=data.D1.index.to_numpy()[chosen],
         held_out=np.isin(chosen, test),

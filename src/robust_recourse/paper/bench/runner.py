@@ -25,6 +25,7 @@ from robust_recourse.metrics import accepted_by, distances, future_validity
 from robust_recourse.paper.bench.cases import Case, load_rows, prepare
 from robust_recourse.paper.bench.classifiers import make_classifier
 from robust_recourse.paper.bench.encoding import learn_encoding
+from robust_recourse.paper.bench.juries import JurySetting, sizes
 from robust_recourse.paper.bench.results import ResultFolder
 from robust_recourse.paper.bench.spec import METHODS, Configuration, Experiment, SpecError
 
@@ -127,7 +128,7 @@ def _check(experiment: Experiment) -> None:
             )
     for configuration in experiment.configurations:
         try:
-            METHODS[configuration.method](None, **configuration.parameters).check_parameters()
+            METHODS[configuration.method](None, **_plain(configuration)).check_parameters()
         except (TypeError, ValueError, NotImplementedError) as error:
             raise SpecError(f"{configuration.method} with {dict(configuration.parameters)}: {error}") from error
 
@@ -137,7 +138,9 @@ def _arguments(experiment: Experiment, name: str, seed: int, models: Path, n_job
     if experiment.folds:
         return experiment, name, seed
     options = experiment.options.get(name, {})
-    return (prepare(name, experiment.setting, seed, options=options, folder=models, n_jobs=n_jobs),)
+    jurors = sizes([configuration.parameters for configuration in experiment.configurations])
+    case = prepare(name, experiment.setting, seed, options=options, jurors=jurors, folder=models, n_jobs=n_jobs)
+    return (case,)
 
 
 def _finish(
@@ -161,9 +164,15 @@ def _explaining(experiment: Experiment, facts: tuple[Any, ...]) -> Iterable[_Par
 
 def make_method(case: Case, configuration: Configuration) -> RecourseMethod:
     """Return the method of a configuration for the model of a case."""
-    return METHODS[configuration.method](
-        case.model, actions=case.actions, random_state=case.seed, **configuration.parameters
-    )
+    given = _plain(configuration)
+    if "jury" in configuration.parameters:
+        setting = JurySetting.read(configuration.parameters["jury"])
+        given["jury"] = setting.of(case.jurors[setting.scenario])
+    return METHODS[configuration.method](case.model, actions=case.actions, random_state=case.seed, **given)
+
+
+def _plain(configuration: Configuration) -> dict[str, Any]:
+    return {name: value for name, value in configuration.parameters.items() if name != "jury"}
 
 
 def _explain(case: Case, configuration: Configuration) -> pd.DataFrame:

@@ -13,13 +13,14 @@ from typing import Any
 from robust_recourse._validation import check_choice, check_flag, check_integer, check_real
 from robust_recourse.methods import registry
 from robust_recourse.paper.bench.classifiers import CLASSIFIERS
+from robust_recourse.paper.bench.juries import SCENARIOS, JurySetting
 from robust_recourse.paper.datasets import NAMES
 
 __all__ = ["METHODS", "Configuration", "Experiment", "MethodGrid", "Setting", "SpecError", "read_experiment"]
 
 METHODS = {method.__name__: method for method in registry.METHODS.values()}  # experiments name the classes
 
-_GIVEN = {"model", "actions", "random_state", "n_jobs"}  # parameters that the runner fills in
+_GIVEN = {"model", "actions", "jury", "random_state", "n_jobs"}  # parameters that the runner fills in
 
 
 class SpecError(ValueError):
@@ -50,6 +51,9 @@ class MethodGrid:
         What tells entries of the same name apart.
     set, grid : mapping
         Fixed parameters, and lists of values of which every combination is run.
+    jury : mapping
+        What its jury is, see :class:`robust_recourse.paper.bench.juries.JurySetting`; lists of values are varied. None
+        if empty.
     """
 
     method: str
@@ -57,11 +61,16 @@ class MethodGrid:
     variant: str = ""
     set: Mapping[str, Any] = field(default_factory=dict)
     grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    jury: Mapping[str, Any] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Configuration]:
-        for values in itertools.product(*self.grid.values()):
-            parameters = {**self.set, **dict(zip(self.grid, values, strict=True))}
-            yield Configuration(self.name or self.method, self.variant, self.method, parameters)
+        juries = list(
+            _combinations({key: value if isinstance(value, list) else [value] for key, value in self.jury.items()})
+        )
+        for values in _combinations(self.grid):
+            for jury in juries:
+                parameters = {**self.set, **values, **({"jury": jury} if jury else {})}
+                yield Configuration(self.name or self.method, self.variant, self.method, parameters)
 
 
 @dataclass(frozen=True)
@@ -71,11 +80,14 @@ class Setting:
     Attributes
     ----------
     classifier : str
-        ``"network"``, ``"published network"`` or ``"logistic regression"``.
+        ``"network"``, ``"published network"``, ``"boosted trees"`` or ``"logistic regression"``.
     train_share : float
         Part of the present data that trains the present model.
     arrival_share : float
         Part of the shifted data that joins it for a future model.
+    future : str
+        What happens before a future model is trained: shifted data arrive, or something else that
+        :data:`robust_recourse.paper.bench.juries.SCENARIOS` names, which leaves the shifted data out.
     future_models, instances : int
         Number of future models, and the largest number of refused rows that are explained.
     reseed : bool
@@ -89,6 +101,7 @@ class Setting:
     classifier: str = "network"
     train_share: float = 0.8
     arrival_share: float = 0.2
+    future: str = "arrival"
     future_models: int = 100
     instances: int = 100
     reseed: bool = True
@@ -98,6 +111,7 @@ class Setting:
     def check(self) -> None:
         """Raise for values out of range."""
         check_choice(self.classifier, "classifier", CLASSIFIERS)
+        check_choice(self.future, "future", SCENARIOS)
         for name in ("train_share", "arrival_share"):
             check_real(getattr(self, name), name, minimum=0.0, strict=True, maximum=1.0)
         if self.train_share == 1.0:
@@ -142,6 +156,11 @@ class Experiment:
     def configurations(self) -> list[Configuration]:
         """All methods with all their parameters."""
         return [configuration for grid in self.methods for configuration in grid]
+
+
+def _combinations(grid: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
+    for values in itertools.product(*grid.values()):
+        yield dict(zip(grid, values, strict=True))
 
 
 def read_experiment(path: Path, profile: str | None = None, overrides: Mapping[str, Any] | None = None) -> Experiment:
@@ -233,7 +252,7 @@ def _method_grid(entry: Mapping[str, Any]) -> MethodGrid:
     if not isinstance(entry, Mapping):
         raise TypeError(f"methods must be tables, [[methods]], got {entry!r}")
     _only(entry, {item.name for item in fields(MethodGrid)}, "key in [[methods]]")
-    for part, kind in (("name", str), ("variant", str), ("set", Mapping), ("grid", Mapping)):
+    for part, kind in (("name", str), ("variant", str), ("set", Mapping), ("grid", Mapping), ("jury", Mapping)):
         if not isinstance(entry.get(part, kind() if kind is str else {}), kind):
             raise TypeError(
                 f"{part} in [[methods]] must be a {'text' if kind is str else 'table'}, got {entry[part]!r}"
@@ -249,6 +268,10 @@ def _method_grid(entry: Mapping[str, Any]) -> MethodGrid:
     for name, values in grid.grid.items():
         if not isinstance(values, list) or not values:
             raise ValueError(f"{method}: grid.{name} must be a list of values, got {values!r}")
+    if grid.jury and "jury" not in inspect.signature(METHODS[method]).parameters:
+        raise ValueError(f"{method} takes no jury")
+    for configuration in grid:
+        JurySetting.read(configuration.parameters.get("jury", {}))
     return grid
 
 

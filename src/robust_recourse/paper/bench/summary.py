@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
 from robust_recourse.metrics import hypervolume, pareto_frontier
 
-__all__ = ["accuracies", "configurations", "frontiers", "hypervolumes", "reference_costs"]
+__all__ = ["accuracies", "configurations", "costs_of", "frontiers", "hypervolumes", "reference_costs", "same_validity"]
 
 VALIDITIES = ("current validity", "future validity")
 _MARGIN = 1.1  # so that the dearest point counts too
@@ -80,6 +81,32 @@ def hypervolumes(points: pd.DataFrame, ours: str = "RBR") -> pd.DataFrame:
         with np.errstate(divide="ignore", invalid="ignore"):
             table[f"{ours} / it, {validity}"] = table["dataset"].map(mine[validity]) / table[validity]
     return table
+
+
+def costs_of(points: pd.DataFrame, levels: Sequence[float], validity: str = "future validity") -> pd.DataFrame:
+    """Return the least cost at which each method reaches levels of a validity, and the most that it reaches.
+
+    A level that no configuration of a method reaches is missing.
+    """
+    rows = []
+    for (name, method), group in points.groupby(["dataset", "method"], sort=False):
+        reached = {f"{level:g}": group.loc[group[validity] >= level, "cost"].min() for level in levels}
+        rows.append({"dataset": name, "method": method, **reached, "most": group[validity].max()})
+    return pd.DataFrame(rows)
+
+
+def same_validity(points: pd.DataFrame, ours: str, theirs: str, validity: str = "future validity") -> pd.DataFrame:
+    """Return what a method costs at the validities on another one's frontier, and the ratio of the two costs.
+
+    Where ours reaches such a validity nowhere, its cost and the ratio are missing.
+    """
+    rows = []
+    for name, group in points.groupby("dataset", sort=False):
+        mine, other = (group[group["method"] == method] for method in (ours, theirs))
+        for level, cost in frontiers(other, validity)[[validity, "cost"]].itertuples(index=False):
+            least = mine.loc[mine[validity] >= level, "cost"].min()
+            rows.append({"dataset": name, validity: level, theirs: cost, ours: least, "ratio": least / cost})
+    return pd.DataFrame(rows)
 
 
 def accuracies(scores: pd.DataFrame) -> pd.DataFrame:
