@@ -1,4 +1,4 @@
-"""Which rows of a table a model accepts."""
+"""What a model says about the rows of a table: which it accepts, and whether with probabilities."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import pandas as pd
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse._validation import check_matrix
-from robust_recourse.models.predictor import Predictor
+from robust_recourse.models.predictor import Answers, Predictor, Probabilities
 from robust_recourse.tables.foreign import is_frame, to_pandas
 from robust_recourse.tables.types import ungapped
 from robust_recourse.tables.values import take
 
-__all__ = ["accepted_by"]
+__all__ = ["accepted_by", "has_probabilities"]
 
 
 def accepted_by(
@@ -46,15 +46,28 @@ def accepted_by(
     rows = np.flatnonzero(~empty)
     if len(rows):
         some = take(table, rows) if empty.any() else table
-        if isinstance(some, pd.DataFrame):
-            some = ungapped(some, to_pandas(like))
-
-        def decode(places: FloatArray, _: IntArray) -> Any:
-            return take(some, places[:, 0].astype(np.int64))
-
-        predict = Predictor(model, decode, favourable=favourable, threshold=threshold)
-        accepted[rows] = predict(np.arange(len(rows), dtype=float)[:, None], rows)
+        accepted[rows] = _ask(Predictor, model, some, rows, favourable, threshold, like)
     return accepted
+
+
+def has_probabilities(model: Any, X: Any, *, favourable: Any = None, threshold: float | None = None) -> bool:
+    """Whether a model answers with probabilities about the rows of `X`, not with labels or scores alone."""
+    if hasattr(model, "predict_proba"):
+        return True
+    said = _ask(Probabilities, model, X, np.arange(len(X)), favourable, threshold, X)
+    return not np.isin(said, (0.0, 1.0)).all()
+
+
+def _ask(
+    kind: type[Answers], model: Any, X: Any, rows: IntArray, favourable: Any, threshold: float | None, like: Any
+) -> Any:
+    some = ungapped(X, to_pandas(like)) if isinstance(X, pd.DataFrame) else X
+
+    def decode(places: FloatArray, _: IntArray) -> Any:
+        return take(some, places[:, 0].astype(np.int64))
+
+    ask: Any = kind(model, decode, favourable=favourable, threshold=threshold)
+    return ask(np.arange(len(rows), dtype=float)[:, None], rows)
 
 
 def _finite(X: Any) -> FloatArray:
