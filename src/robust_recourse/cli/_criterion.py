@@ -15,7 +15,7 @@ from robust_recourse.cli._outcomes import Labelled
 from robust_recourse.cli._scenarios import read_scenarios
 from robust_recourse.futures import Jury, TrainingError
 
-__all__ = ["Criterion", "add_criterion", "retrained"]
+__all__ = ["Criterion", "add_criterion", "described", "retrained"]
 
 _KEYS: Mapping[str, type | tuple[type, ...]] = {
     "margin": (int, float),
@@ -168,6 +168,17 @@ def retrained(criterion: Criterion, arguments: argparse.Namespace, data: Labelle
         )
     except TrainingError as error:
         raise ValueError(f"{arguments.model}: {error}") from error
+
+
+def described(jury: Jury, folder: Path | None) -> str:
+    """Return who was asked, in a line."""
+    level = f"a mean probability of {jury.level:g}" if jury.rule == "mean" else f"a quorum of {jury.quorum:g}"
+    checked = "" if jury.check is None else f"; {len(jury.check)} others checked"
+    promised = (
+        "" if jury.survival is None else f" a survival of {jury.survival:g} at a confidence of {jury.confidence:g}"
+    )
+    kept = "" if folder is None else f"; kept in {folder}"
+    return f"Jury: {len(jury)} retrained models, {level}{checked}{promised}{kept}"
 
 
 def _check_settings(settings: Mapping[str, Any]) -> None:

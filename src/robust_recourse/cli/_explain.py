@@ -13,7 +13,7 @@ import pandas as pd
 from robust_recourse._files import replacing
 from robust_recourse.checkpoints import Store
 from robust_recourse.cli._batches import Batches
-from robust_recourse.cli._criterion import Criterion, add_criterion, retrained
+from robust_recourse.cli._criterion import Criterion, add_criterion, described, retrained
 from robust_recourse.cli._methods import add_max_changes, add_set, add_unseen, fingerprint, fitted
 from robust_recourse.cli._model import add_decision, read_file, read_trainable
 from robust_recourse.cli._options import (
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["add_to"]
 
 _MOST_CHANGED = 5
+_ASKED = {"mean jury share": ("jury_share", "mean"), "least survival bound": ("survival_bound", "min")}
 _EXAMPLE = """\
 example:
   robust-recourse actions train.csv --label outcome      # then edit actions.toml
@@ -150,7 +151,7 @@ def _run(arguments: argparse.Namespace) -> int:
         parts.forget()
     _print(found, arguments.refused)
     if method.jury is not None:
-        print_line(f"Asked: {method.jury!r}")
+        print_line(described(method.jury, arguments.folder))
     for what, path in written.items():
         print_line(f"{what}: {path}")
     if store.pieces():
@@ -218,20 +219,19 @@ def _print(found: Recourses, refused: Path) -> None:
     told = ("valid", "cost", "jury_share", "survival_bound")
     people = pd.DataFrame({"status": found.status.astype(str), **{name: getattr(found, name) for name in told}})[first]
     everybody = people.assign(status="all")
+    asked = {name: by for name, by in _ASKED.items() if people[by[0]].notna().any()}
     rows = [
         {
             "status": status,
             "people": len(group),
             "accepted": f"{group['valid'].mean():.0%}",
             "median cost": float(group["cost"].median()),
-            "mean jury share": float(group["jury_share"].mean()),
-            "least survival bound": float(group["survival_bound"].min()),
+            **{name: float(group[column].agg(how)) for name, (column, how) in asked.items()},
         }
         for table in (people, everybody)
         for status, group in table.groupby("status")
     ]
-    # What nobody has is no column: without a jury there is neither a share nor a bound.
-    print_table(pd.DataFrame(rows).dropna(axis="columns", how="all"), f"The people of {refused}")
+    print_table(pd.DataFrame(rows), f"The people of {refused}")
     changed = found.changes()["column"].value_counts().head(_MOST_CHANGED)
     if len(changed):
         shown = pd.DataFrame({"column": changed.index.astype(str), "recourses": changed.to_numpy()})

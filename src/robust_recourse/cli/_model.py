@@ -50,7 +50,7 @@ def read_trainable(arguments: argparse.Namespace, why: str) -> Any:
             return model
         what = f"A {type(model).__name__}"
     raise ValueError(
-        f"{arguments.model}: fresh copies of the model are trained. {what} cannot be: give the estimator that it was "
+        f"{arguments.model}: {what} cannot be trained, and fresh copies of it shall be: give the estimator that it was "
         f"made from, one like those of scikit-learn with fit and get_params, in a .skops file, or {why} also takes a "
         "function that trains."
     )
