@@ -208,8 +208,17 @@ def test_the_options_are_passed_on(tuned, asked, books, capsys):
     # Columns in another order, and whole numbers where the training rows have others.
     people = pd.DataFrame({"who": [f"p{i}" for i in range(12)], "months": 40, "income": 14 + np.arange(12)})
     people.to_csv("people.csv", index=False)
-    options = {"seed": 7, "jobs": 2, "target": 0.9, "models": 5, "people": 30, "max_changes": 1, "threshold": 0.6}
-    assert tuned(refused="people.csv", id="who", folder="keep", **options) == 0
+    options = {
+        "seed": 7,
+        "jobs": 2,
+        "target": 0.9,
+        "models": 5,
+        "people": 30,
+        "max_changes": 1,
+        "threshold": 0.6,
+        "jury": 7,
+    }
+    assert tuned(refused="people.csv", id="who", folder="keep", jury=7, **options) == 0
     ((tuner, X, y, rows),) = asked
     pd.testing.assert_frame_equal(X, books[["income", "months"]])
     assert y.tolist() == books["outcome"].tolist()
@@ -219,6 +228,7 @@ def test_the_options_are_passed_on(tuned, asked, books, capsys):
         "estimator": None,
         "n_models": 5,
         "n_people": 30,
+        "jury": 7,
         "folder": Path("keep"),
         "random_state": 7,
         "n_jobs": 2,
@@ -454,7 +464,7 @@ def test_a_model_that_fails_to_train(tuned, complaint, monkeypatch):
 
     monkeypatch.setattr(LogisticRegression, "fit", fail)
     assert tuned() == 2
-    assert "model.skops: bootstrap, model 0: training failed with ValueError: no convergence" in complaint()
+    assert "model.skops: bootstrap, model 10: training failed with ValueError: no convergence" in complaint()
 
 
 def test_a_scenario_that_does_not_suit_the_model(tuned, books, complaint):
@@ -497,7 +507,7 @@ def test_an_interrupted_command_continues_where_it_was(tuned, work, books, desk,
         patch.setattr(RobustBayesianRecourse, "explain", press)
         assert tuned() == 130
     line = complaint()
-    assert "interrupted: 2 models and 3 measurements are finished and kept in tuned.toml.parts" in line
+    assert "interrupted: 22 models and 3 measurements are finished and kept in tuned.toml.parts" in line
     assert not Path("tuned.toml").exists()
     work.clear()
     assert tuned() == 0

@@ -14,11 +14,11 @@ from matplotlib.figure import Figure
 from robust_recourse.report.figures import draw_tuning
 from robust_recourse.report.figures._style import BLUE, GREEN, GREY, INK, RED
 from robust_recourse.tuning import Tuning
-from robust_recourse.tuning._families import Family, Lengths
+from robust_recourse.tuning._families import Basis, Family
 from robust_recourse.tuning._halving import Dial
 from robust_recourse.tuning._study import Measured
 
-LENGTHS = Lengths(0.2, 0.2, robust=True)
+BASIS = Basis(0.2, 0.2, robust=True)
 FAMILIES = {mode: Family(mode, 1.0, 0.5, 0.1, axes=True) for mode in ("odds", "budget")}
 
 
@@ -30,14 +30,20 @@ def measured(parameters, cost, validity, n=30, m=12):
 def dial(mode, points, n=30):
     """A dial with strengths 1, 2, 3 and so on, of which costs and validities are given."""
     tried = {
-        float(k): measured(FAMILIES[mode].parameters(float(k), LENGTHS), *point, n=n)
-        for k, point in enumerate(points, 1)
+        float(k): measured(FAMILIES[mode].parameters(float(k), BASIS), *point, n=n) for k, point in enumerate(points, 1)
     }
     return Dial(FAMILIES[mode], 0.9, tried=tried)
 
 
 def tuning(dials, checks, target=0.9):
-    told = {"method": "RobustBayesianRecourse", "others": {}, "scenarios": ("bootstrap",), "seed": 0, "work": 99}
+    told = {
+        "method": "RobustBayesianRecourse",
+        "others": {},
+        "scenarios": ("bootstrap",),
+        "seed": 0,
+        "first_juror": 0,
+        "work": 99,
+    }
     return Tuning.of(dials=dials, checks=checks, target=target, **told)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -10,12 +11,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from robust_recourse.tuning._families import FAMILIES, Family, Lengths
+from robust_recourse.tuning._families import FAMILIES, Basis, Family
 from robust_recourse.tuning._halving import Dial, halve, planned
 from robust_recourse.tuning._study import Measured
 
-LENGTHS = Lengths(sampling_radius=0.2, radius=0.2, robust=True)
-MODES = st.sampled_from(["budget", "odds"])
+JURORS = tuple(lambda X, k=k: X[:, 0] > k for k in range(20))
+BASIS = Basis(sampling_radius=0.2, radius=0.2, robust=True, decides=0.5, jurors=JURORS, mean=True)
+MODES = st.sampled_from(["budget", "odds", "margin", "quorum", "mean"])
 
 
 def family(mode="budget", sigma=0.5):
@@ -82,7 +84,7 @@ def test_a_dial_finds_where_the_target_is_crossed(mode, crossing, steepness, hin
             assert outer - inner <= 0.85 * (strong - weak) * (1.0 + 1e-9)
 
 
-@pytest.mark.parametrize("mode", ["budget", "odds"])
+@pytest.mark.parametrize("mode", ["budget", "odds", "margin", "quorum", "mean"])
 def test_a_dial_begins_at_its_hint_within_the_range(mode):
     one = family(mode)
     low, high = one.range
@@ -181,20 +183,25 @@ class Curves:
     def measure(self, configurations, rows, models, name):
         for parameters in configurations:
             self.asked.append((dict(parameters), tuple(rows), models, name))
-            odds = parameters["target_odds"]
-            strength = parameters["delta_plus"] / 0.2 if odds is None else -math.log(odds)
-            mode = "budget" if odds is None else "odds"
+            odds, margin = parameters["target_odds"], parameters["margin"]
+            if margin is not None:
+                mode, strength = "margin", math.log(margin / (1.0 - margin))
+            elif odds is None:
+                mode, strength = "budget", parameters["delta_plus"] / 0.2
+            else:
+                mode, strength = "odds", -math.log(odds)
             validity, cost = self.curves[mode, parameters["sigma"]](strength)
             yield measured(validity, cost, n=len(rows), parameters=parameters)
 
 
 def steps(study, families, n_people, target=0.9):
     rows = np.arange(100, 100 + n_people)
-    return list(halve(study, families, LENGTHS, rows, "models", target, 1.0)), rows
+    return list(halve(study, families, BASIS, rows, "models", target, 1.0)), rows
 
 
-def some_families(n_odds, n_budget):
-    pairs = [("odds", k) for k in range(n_odds)] + [("budget", k) for k in range(n_budget)]
+def some_families(n_odds, n_budget, n_margin=0):
+    counts = {"odds": n_odds, "budget": n_budget, "margin": n_margin}
+    pairs = [(mode, k) for mode, n in counts.items() for k in range(n)]
     return [family(mode, 0.1 * (k + 1)) for mode, k in pairs]
 
 
@@ -204,14 +211,13 @@ def of(one, function):
 
 @settings(deadline=None, max_examples=60)
 @given(
-    st.integers(0, 10),
-    st.integers(0, 10),
+    st.tuples(st.integers(0, 10), st.integers(0, 10), st.integers(0, 10)),
     st.integers(5, 60),
-    st.lists(st.tuples(logarithmic(0.01, 100.0), st.floats(0.3, 5.0), st.floats(0.1, 9.0)), min_size=20, max_size=20),
+    st.lists(st.tuples(logarithmic(0.01, 100.0), st.floats(0.3, 5.0), st.floats(0.1, 9.0)), min_size=30, max_size=30),
 )
-def test_no_more_is_measured_than_planned_and_both_modes_stay(n_odds, n_budget, n_people, shapes):
-    assume(n_odds + n_budget)
-    families = some_families(n_odds, n_budget)
+def test_no_more_is_measured_than_planned_and_all_kinds_stay(counts, n_people, shapes):
+    assume(sum(counts))
+    families = some_families(*counts)
     curves = {}
     for one, (crossing, steepness, price) in zip(families, shapes, strict=False):
         valid = curve(crossing, steepness)
@@ -229,12 +235,12 @@ def test_no_more_is_measured_than_planned_and_both_modes_stay(n_odds, n_budget, 
     dials = seen[-1]
     assert sum(len(dial.tried) for dial in dials) == len(study.asked)
     n = len(families)
-    rungs = [dials[:n], dials[n : n + min(5, n)], dials[n + min(5, n) :]]
-    assert [len(rung) for rung in rungs] == [n, min(5, n), min(3, n)]
-    modes = {one.mode for one in families}
+    rungs = [dials[:n], dials[n : n + min(6, n)], dials[n + min(6, n) :]]
+    assert [len(rung) for rung in rungs] == [n, min(6, n), min(4, n)]
+    kinds = {one.kind for one in families}
     for rung, margin in zip(rungs, (0.0, 0.0, 1.0), strict=True):
         assert all(dial.tried for dial in rung)
-        assert {dial.family.mode for dial in rung} == modes or len(rung) < len(modes)
+        assert {dial.family.kind for dial in rung} == kinds
         if n_people >= 14:
             assert {dial.margin for dial in rung} == {margin}
 
@@ -255,7 +261,7 @@ def test_the_cheapest_family_gets_to_the_last_rung_and_close_to_the_target():
         price = 0.5 if k == 8 else 1.0 + 0.1 * k
         curves |= of(one, lambda s, price=price: (min(s / 4.0, 1.0), price * s))
     seen, _ = steps(Curves(curves), families, 40)
-    last = seen[-1][-3:]
+    last = seen[-1][-4:]
     assert families[8] in [dial.family for dial in last]
     (winner,) = [dial for dial in last if dial.family == families[8]]
     # 0.9 is crossed at 3.6, at a price of 1.8.
@@ -269,19 +275,19 @@ def test_a_mode_that_seems_hopeless_is_kept():
         slope = 4.0 if one.mode == "odds" else 1e6
         curves |= of(one, lambda s, slope=slope: (min(s / slope, 1.0), s))
     seen, _ = steps(Curves(curves), families, 40)
-    assert [dial.family.mode for dial in seen[-1][-3:]].count("budget") == 1
+    assert [dial.family.mode for dial in seen[-1][-4:]].count("budget") == 1
     # It is the best of those.
     flat = dict(curves)
     flat |= of(families[9], lambda s: (min(s / 1e5, 1.0), s))
     seen, _ = steps(Curves(flat), families, 40)
-    assert [dial.family for dial in seen[-1][-3:] if dial.family.mode == "budget"] == [families[9]]
+    assert [dial.family for dial in seen[-1][-4:] if dial.family.mode == "budget"] == [families[9]]
 
 
 def test_what_is_yielded_has_all_that_was_measured_so_far():
     families = some_families(1, 1)
     curves = of(families[0], lambda s: (min(s / 4.0, 1.0), s)) | of(families[1], lambda s: (min(s / 3.0, 1.0), s))
     study = Curves(curves)
-    found = halve(study, families, LENGTHS, np.arange(20), "models", 0.9, 1.0)
+    found = halve(study, families, BASIS, np.arange(20), "models", 0.9, 1.0)
     counts = [sum(len(dial.tried) for dial in dials) for dials in found]
     assert counts == list(range(1, len(counts) + 1))
     assert len(counts) == planned(2) == 12
@@ -290,18 +296,18 @@ def test_what_is_yielded_has_all_that_was_measured_so_far():
 @settings(deadline=None, max_examples=60)
 @given(st.sampled_from(FAMILIES), logarithmic(0.05, 25.0), logarithmic(1e-3, 1e3), st.sampled_from([1.0, 7.0]))
 def test_parameters_are_relative_to_the_sampling_radius_of_the_method(one, strength, given_radius, unit):
-    lengths = Lengths(given_radius, given_radius * unit, robust=True)
-    parameters = one.parameters(strength, lengths)
-    around = one.radius * lengths.radius
+    basis = replace(BASIS, sampling_radius=given_radius, radius=given_radius * unit)
+    parameters = one.parameters(strength, basis)
+    around = one.radius * basis.radius
     expected = {
         "sampling_radius": one.radius * given_radius,
         "sigma": one.sigma * around,
         "epsilon_0": one.epsilon * around,
         "epsilon_1": one.epsilon * around,
     }
-    if one.mode == "budget":
+    if one.mode != "odds":
         assert parameters["target_odds"] is None
-        expected["delta_plus"] = strength * lengths.radius
+        expected["delta_plus"] = (strength if one.mode == "budget" else one.budget) * basis.radius
     else:
         assert "delta_plus" not in parameters
         expected["target_odds"] = math.exp(-strength)
@@ -309,15 +315,56 @@ def test_parameters_are_relative_to_the_sampling_radius_of_the_method(one, stren
         assert parameters[name] == pytest.approx(value, rel=1e-5)
         assert parameters[name] == float(f"{parameters[name]:.6g}")
     assert parameters["axes"] is one.axes
-    nominal = one.parameters(strength, Lengths(given_radius, given_radius * unit, robust=False))
-    assert nominal == {name: value for name, value in parameters.items() if not name.startswith("epsilon")}
+    nominal = one.parameters(strength, replace(basis, robust=False))
+    assert set(nominal) == {name for name in parameters if not name.startswith("epsilon")}
 
 
 @given(st.sampled_from(FAMILIES))
-def test_all_families_have_different_configurations_of_both_modes(one):
+def test_all_families_have_different_configurations_of_all_modes(one):
     assert len(set(FAMILIES)) == len(FAMILIES)
-    assert {each.mode for each in FAMILIES} == {"odds", "budget"}
+    assert {each.mode for each in FAMILIES} == {"odds", "budget", "margin", "quorum", "mean"}
     low, high = one.range
     assert 0.0 < low < one.first < high
     # The strongest promise is still a number.
-    assert one.parameters(high, LENGTHS).get("target_odds") != 0.0
+    assert one.parameters(high, BASIS).get("target_odds") != 0.0
+
+
+def asked(mode, strength, **changed):
+    return family(mode).parameters(strength, replace(BASIS, **changed))
+
+
+def test_a_criterion_grows_from_what_decides_to_almost_everything():
+    for mode in ("margin", "quorum", "mean"):
+        low, high = family(mode).range
+        found = [asked(mode, strength) for strength in (low, family(mode).first, high)]
+        levels = [one["margin"] if mode == "margin" else one["jury"].level for one in found]
+        assert 0.5 < levels[0] < 0.56
+        assert 0.75 < levels[1] < 0.91
+        assert 0.99 < levels[2] < 1.0
+        assert all(one["delta_plus"] == 0.0 for one in found)
+    # With the strongest quorum all of twenty must accept.
+    assert math.ceil(20 * asked("quorum", 4.0)["jury"].quorum) == 20
+    # A dial of probabilities is one of log odds, from the threshold of the model on.
+    assert asked("margin", math.log(2.0), decides=0.25)["margin"] == pytest.approx(0.4)
+    assert asked("mean", math.log(2.0), decides=0.25)["jury"].level == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize(
+    ("lacking", "modes"),
+    [
+        ({}, {"odds", "budget", "margin", "quorum", "mean"}),
+        ({"decides": None, "mean": False}, {"odds", "budget", "quorum"}),
+        ({"jurors": (), "mean": False}, {"odds", "budget", "margin"}),
+        ({"jurors": (), "mean": False, "decides": None}, {"odds", "budget"}),
+    ],
+)
+def test_only_what_there_is_can_be_asked(lacking, modes):
+    basis = replace(BASIS, **lacking)
+    fit = [one for one in FAMILIES if one.fits(basis)]
+    assert {one.mode for one in fit} == modes
+    for one in fit:
+        found = one.parameters(one.first, basis)
+        assert (found["margin"] is not None) == (one.mode == "margin")
+        assert (found["jury"] is not None) == (one.mode in ("quorum", "mean") or one.quorum is not None)
+        assert found["jury"] is None or found["jury"].models == JURORS
+    assert any(one.quorum is not None for one in fit) == ("quorum" in modes)

@@ -16,9 +16,9 @@ from sklearn.linear_model import LogisticRegression
 
 from robust_recourse import ActionSet, BayesianRecourse, RobustBayesianRecourse, TunedRecourse, Wachter
 from robust_recourse.futures import LabelNoise, future_models
-from robust_recourse.tuning import Tuning, _search
+from robust_recourse.tuning import TUNED, Tuning, _search
 from robust_recourse.tuning import tuned as module
-from robust_recourse.tuning._families import Family, Lengths
+from robust_recourse.tuning._families import Basis, Family
 from robust_recourse.tuning._halving import Dial, planned
 from robust_recourse.tuning._study import Measured, Study
 
@@ -419,7 +419,14 @@ def test_a_configuration_that_loses_people_is_not_on_the_frontier(lost, target, 
     dial = Dial(BUDGETS[0], target)
     dial.tried[1.0] = measured([1.0] * 10, 0.95)
     dial.tried[2.0] = measured([0.1] * (10 - lost) + [np.nan] * lost, 1.0)
-    told = {"method": "RobustBayesianRecourse", "others": {}, "scenarios": ("bootstrap",), "seed": 0, "work": 20}
+    told = {
+        "method": "RobustBayesianRecourse",
+        "others": {},
+        "scenarios": ("bootstrap",),
+        "seed": 0,
+        "first_juror": 0,
+        "work": 20,
+    }
     tuning = Tuning.of(checks=[dial.tried[1.0]], dials=[dial], target=target, **told)
     assert len(tuning.tried) == 2
     assert (0.1 in tuning.frontier["cost"].round(12).tolist()) == kept
@@ -603,7 +610,7 @@ def test_the_recourse_without_radii_is_tuned_without_them(calls, monkeypatch):
     monkeypatch.setattr(_search, "FAMILIES", both)
     tuning = quick(BayesianRecourse(MODEL, **QUICK), n_people=12)
     assert tuning.method == "BayesianRecourse"
-    assert set(tuning.parameters) == {"sampling_radius", "sigma", "axes", "delta_plus", "target_odds"}
+    assert set(tuning.parameters) == set(TUNED) - {"epsilon_0", "epsilon_1"}
     assert len([call for call in calls if call.name == "choose"]) <= planned(1)
 
 
@@ -708,7 +715,7 @@ class Noise:
 
 def search(study, target, n=20):
     halves = np.arange(n), np.arange(n, 2 * n)
-    found = _search.Search(study, Lengths(0.2, 0.2, robust=True), halves, lambda number: f"models {number}", target)
+    found = _search.Search(study, Basis(0.2, 0.2, robust=True), halves, lambda number: f"models {number}", target)
     found.choose()
     return found, found.check()
 
@@ -769,6 +776,7 @@ def test_a_check_that_is_passed_is_the_last_and_the_first_of_several_is_confirme
             "target": 0.9,
             "scenarios": ("bootstrap",),
             "seed": 0,
+            "first_juror": 0,
             "work": 1,
         }
         tuning = Tuning.of(checks=checks, dials=found.dials, **told)

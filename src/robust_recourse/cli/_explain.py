@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -13,8 +13,9 @@ import pandas as pd
 from robust_recourse._files import replacing
 from robust_recourse.checkpoints import Store
 from robust_recourse.cli._batches import Batches
+from robust_recourse.cli._criterion import Criterion, add_criterion, described, retrained
 from robust_recourse.cli._methods import add_max_changes, add_set, add_unseen, fingerprint, fitted
-from robust_recourse.cli._model import add_decision, read_file
+from robust_recourse.cli._model import add_decision, read_file, read_trainable
 from robust_recourse.cli._options import (
     add_running,
     blaming,
@@ -23,8 +24,11 @@ from robust_recourse.cli._options import (
     positive_integer,
     positive_number,
 )
+from robust_recourse.cli._outcomes import Labelled, read_labelled
+from robust_recourse.cli._parts import Parts
 from robust_recourse.cli._printing import print_line, print_table
 from robust_recourse.cli._recording import add_recording, check_recording, record
+from robust_recourse.cli._scenarios import add_scenarios
 from robust_recourse.cli._settings import chosen
 from robust_recourse.cli._tables import add_raw, add_reading, need_table, read_people, read_training, write_table
 from robust_recourse.cli._wording import in_options
@@ -40,14 +44,17 @@ if TYPE_CHECKING:
 __all__ = ["add_to"]
 
 _MOST_CHANGED = 5
+_ASKED = {"mean jury share": ("jury_share", "mean"), "least survival bound": ("survival_bound", "min")}
 _EXAMPLE = """\
 example:
   robust-recourse actions train.csv --label outcome      # then edit actions.toml
   robust-recourse explain --model model.skops --train train.csv --refused refused.csv --label outcome \\
       --actions actions.toml --favourable approved --out recourses.csv --html notices
+  robust-recourse explain ... --jury 20 --quorum 0.9 --outcome outcome --survival 0.9    # ask retrained models, too
 
 What is finished is kept in a folder beside the file of --out until everything is: a command that was interrupted
-continues there when it is run again. Exit codes: 0 if all went well, 2 for input that cannot be used, 130 when
+continues there when it is run again. Retrained models are pickles, sealed with a key of this user: those that somebody
+else wrote are not opened. Exit codes: 0 if all went well, 2 for input that cannot be used, 130 when
 interrupted, 143 when terminated."""
 
 
@@ -78,6 +85,8 @@ def add_to(commands: Commands) -> None:
     add_raw(more)
     more.add_argument("--json", type=Path, metavar="FILE", help="write everything as one JSON document")
     add_decision(parser)
+    add_criterion(parser)
+    add_scenarios(parser)
     _add_search(parser)
     add_recording(parser)
     add_reading(parser)
@@ -109,16 +118,23 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    arguments.method, parameters = chosen(arguments.method, arguments.settings, arguments.set)
-    _check_files(arguments)
-    train = read_training(arguments.train, arguments)
-    people = read_people(arguments.refused, arguments, train)
-    method = fitted(arguments, parameters, train, read_file(arguments))
+    arguments.method, parameters, settings = chosen(arguments.method, arguments.settings, arguments.set)
+    criterion = Criterion.of(arguments, settings)
+    parts = _check_files(arguments)
+    model, data = _read(arguments, criterion)
+    people = read_people(arguments.refused, arguments, data.X)
+    method = fitted(arguments, {**parameters, "margin": criterion.margin}, data.X, model)
+    if criterion.jury is not None:
+        with parts.keeping():
+            jury = retrained(criterion, arguments, data, model, parts.folder)
+        with blaming(f"{arguments.model} with the rows of {arguments.train}"):
+            method.set_params(jury=jury).fit(data.X)
     with blaming(arguments.refused):
         table = method.schema_.read(people, "the table", fewest=0)
     check_unseen(method.seen_, table, f"{arguments.refused} (rows are counted from 0)", arguments.unseen)
     store = Store(arguments.out.with_name(f"{arguments.out.name}.partial"))
-    batches = Batches(people, str(arguments.refused), store, fingerprint(arguments, parameters))
+    key = fingerprint(arguments, {**parameters, **criterion.facts(arguments)})
+    batches = Batches(people, str(arguments.refused), store, key)
     with store.writing():
         try:
             found = batches.explain(method, arguments.n_recourses, arguments.time_limit)
@@ -129,7 +145,11 @@ def _run(arguments: argparse.Namespace) -> int:
         record(found, arguments, method)
         written = _write(found, arguments)
         batches.forget()
+    if arguments.folder is None:
+        parts.forget()
     _print(found, arguments.refused)
+    if method.jury is not None:
+        print_line(described(method.jury, arguments.folder))
     for what, path in written.items():
         print_line(f"{what}: {path}")
     if store.pieces():
@@ -137,12 +157,22 @@ def _run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _check_files(arguments: argparse.Namespace) -> None:
-    """Fail before all work for what can be told from names and folders."""
-    for path in (arguments.train, arguments.refused, arguments.out):
-        need_table(path)
+def _read(arguments: argparse.Namespace, criterion: Criterion) -> tuple[Any, Labelled]:
+    """Read the model and the training rows, with outcomes if there is something to retrain."""
+    if criterion.jury is None:
+        return read_file(arguments), Labelled(read_training(arguments.train, arguments), None)
+    model = read_trainable(arguments, "ask a jury in Python with robust_recourse.Jury.retrain, which")
+    arguments.label = list(dict.fromkeys([*arguments.label, arguments.outcome]))  # the model does not get it either
+    return model, read_labelled(arguments.train, arguments, model)
+
+
+def _check_files(arguments: argparse.Namespace) -> Parts:
+    """Fail before all work for what can be told from names and folders; return where models are kept."""
+    for path in (arguments.train, arguments.refused, arguments.out, arguments.new):
+        if path is not None:
+            need_table(path)
     check_recording(arguments)
-    inputs = [getattr(arguments, name) for name in ("model", "train", "refused", "actions", "settings")]
+    inputs = [getattr(arguments, name) for name in ("model", "train", "refused", "actions", "settings", "new")]
     need_other_file("--out", arguments.out, inputs)
     if arguments.json is not None:
         need_other_file("--json", arguments.json, inputs)
@@ -152,6 +182,9 @@ def _check_files(arguments: argparse.Namespace) -> None:
         need_folder(arguments.html)
         if not arguments.overwrite:
             NoticeFolder(arguments.html).check()
+    if arguments.folder is not None:
+        need_folder(arguments.folder)
+    return Parts(arguments.folder or arguments.out.with_name(f"{arguments.out.name}.parts"))
 
 
 def _write(found: Recourses, arguments: argparse.Namespace) -> dict[str, Path]:
@@ -182,14 +215,17 @@ def _print(found: Recourses, refused: Path) -> None:
         print_line(f"{refused} has no people to explain.")
         return
     first = found.rank == 1
-    people = pd.DataFrame({"status": found.status.astype(str), "valid": found.valid, "cost": found.cost})[first]
+    told = ("valid", "cost", "jury_share", "survival_bound")
+    people = pd.DataFrame({"status": found.status.astype(str), **{name: getattr(found, name) for name in told}})[first]
     everybody = people.assign(status="all")
+    asked = {name: by for name, by in _ASKED.items() if people[by[0]].notna().any()}
     rows = [
         {
             "status": status,
             "people": len(group),
             "accepted": f"{group['valid'].mean():.0%}",
             "median cost": float(group["cost"].median()),
+            **{name: float(group[column].agg(how)) for name, (column, how) in asked.items()},
         }
         for table in (people, everybody)
         for status, group in table.groupby("status")

@@ -41,8 +41,8 @@ def read_file(arguments: argparse.Namespace) -> Any:
     return read_model(arguments.model, trusted=arguments.trust, trust_pickle=arguments.trust_pickle)
 
 
-def read_trainable(arguments: argparse.Namespace) -> Any:
-    """Read a model of which a fresh copy can be trained."""
+def read_trainable(arguments: argparse.Namespace, why: str) -> Any:
+    """Read a model of which a fresh copy can be trained; `why` says what for, and what else can be done."""
     what = "An ONNX model"
     if arguments.model.suffix.lower() != ".onnx":
         model = read_file(arguments)
@@ -50,9 +50,9 @@ def read_trainable(arguments: argparse.Namespace) -> Any:
             return model
         what = f"A {type(model).__name__}"
     raise ValueError(
-        f"{arguments.model}: tuning trains fresh copies of the model. {what} cannot be trained: give the estimator "
-        "that it was made from, one like those of scikit-learn with fit and get_params, in a .skops file, or tune in "
-        "Python with robust_recourse.TunedRecourse, which also takes a function that trains."
+        f"{arguments.model}: {what} cannot be trained, and fresh copies of it shall be: give the estimator that it was "
+        f"made from, one like those of scikit-learn with fit and get_params, in a .skops file, or {why} also takes a "
+        "function that trains."
     )
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "add_running",
     "at_least",
+    "between",
     "blaming",
     "need_file",
     "need_folder",
@@ -53,6 +54,18 @@ def at_least(least: int) -> Callable[[str], int]:
         return value
 
     return integer
+
+
+def between(low: float, high: float) -> Callable[[str], float]:
+    """Return what reads a number between two others."""
+
+    def number(text: str) -> float:
+        value = float(text)
+        if not low < value < high:
+            raise argparse.ArgumentTypeError(f"must be above {low:g} and below {high:g}, got {text}")
+        return value
+
+    return number
 
 
 def positive_integer(text: str) -> int:

@@ -34,7 +34,7 @@ class Parts:
                 counts = {what: len(store.pieces()) for what, store in self._stores.items()}
                 if not any(counts.values()):
                     raise type(stop)("nothing is finished, and nothing is kept.") from None
-                kept = " and ".join(f"{count} {what}" for what, count in counts.items())
+                kept = " and ".join(f"{count} {what}" for what, count in counts.items() if count)
                 raise type(stop)(
                     f"{kept} are finished and kept in {self.folder}. Run the same command again to continue."
                 ) from None

@@ -17,11 +17,13 @@ __all__ = ["check_parameters", "chosen", "read_settings"]
 _DEFAULT = "robust"
 # Those that have options of their own.
 _GIVEN = {"model", "actions", "favourable", "threshold", "margin", "jury", "random_state", "n_jobs"}
-_TOP = {"method": str, "parameters": dict, "measured": dict}
+_TOP = {"method": str, "parameters": dict, "criterion": dict, "measured": dict}
 
 
-def chosen(method: str | None, settings: Path | None, pairs: Sequence[str]) -> tuple[str, dict[str, Any]]:
-    """Return which method it is, and its parameters.
+def chosen(
+    method: str | None, settings: Path | None, pairs: Sequence[str]
+) -> tuple[str, dict[str, Any], dict[str, Any]]:
+    """Return which method it is, its parameters, and what the file says about a criterion.
 
     Parameters
     ----------
@@ -36,8 +38,8 @@ def chosen(method: str | None, settings: Path | None, pairs: Sequence[str]) -> t
     if settings is None:
         name = _DEFAULT if method is None else method
         check_parameters(name, given, "--set")
-        return name, given
-    name, parameters = read_settings(settings)
+        return name, given, {}
+    name, parameters, criterion = read_settings(settings)
     if method not in (None, name):
         raise ValueError(f"--method {method}: the settings of {settings} are for the method {name}. Leave one out.")
     check_parameters(name, given, "--set")
@@ -46,11 +48,14 @@ def chosen(method: str | None, settings: Path | None, pairs: Sequence[str]) -> t
             f"--set delta_plus: the settings of {settings} promise odds, target_odds = {parameters['target_odds']}, "
             "and then there is no budget. Set target_odds, or take that line out of a copy of the file."
         )
-    return name, {**parameters, **given}
+    return name, {**parameters, **given}, criterion
 
 
-def read_settings(path: Path) -> tuple[str, dict[str, Any]]:
-    """Read a method and its parameters from a file; what is wrong is named with the file, a missed target, too."""
+def read_settings(path: Path) -> tuple[str, dict[str, Any], dict[str, Any]]:
+    """Read a method, its parameters and a criterion from a file.
+
+    What is wrong is named with the file, a missed target, too.
+    """
     try:
         # Some editors begin a file with a mark that TOML does not know.
         content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
@@ -70,7 +75,7 @@ def read_settings(path: Path) -> tuple[str, dict[str, Any]]:
         raise ValueError(f"{path}: the table [parameters] is missing, which 'robust-recourse tune' writes.")
     check_parameters(name, parameters, f"{path}, [parameters]")
     _doubt_target(path, content.get("measured", {}))
-    return name, parameters
+    return name, parameters, content.get("criterion", {})
 
 
 def _doubt_target(path: Path, measured: Mapping[str, Any]) -> None:

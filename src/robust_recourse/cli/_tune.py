@@ -57,8 +57,8 @@ def add_to(commands: Commands) -> None:
         "tune",
         help="find the cheapest settings whose recourses survive retraining as often as promised",
         description="Retrain the model on what may happen, and find the cheapest settings for 'robust-recourse\n"
-        "explain' with which as many recourses as promised are still accepted. That is measured on people and on\n"
-        "models that did not choose the settings.",
+        "explain' with which as many recourses as promised are still accepted: budgets, promised odds, margins, and\n"
+        "juries of retrained models. That is measured on people and on models that did not choose the settings.",
         epilog=_EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -112,6 +112,14 @@ def _add_promise(parser: argparse.ArgumentParser) -> None:
         help="people, at most: half to choose with, half to check with (default: %(default)s)",
     )
     group.add_argument(
+        "--jury",
+        type=at_least(0),
+        default=20,
+        metavar="N",
+        help="models of every scenario whose consent settings may ask for, others than those that choose and check; 0 "
+        "for none (default: %(default)s)",
+    )
+    group.add_argument(
         "--refused", type=Path, metavar="FILE", help="table of these people (default: the refused ones of --train)"
     )
 
@@ -138,7 +146,7 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     parameters = _untuned(arguments)
     parts = _check_files(arguments)
-    model = read_trainable(arguments)
+    model = read_trainable(arguments, "tune in Python with robust_recourse.TunedRecourse, which")
     arguments.label = list(dict.fromkeys([*arguments.label, arguments.outcome]))  # the model does not get it either
     data = read_labelled(arguments.train, arguments, model)
     rows = data.X if arguments.refused is None else read_people(arguments.refused, arguments, data.X)
@@ -150,6 +158,7 @@ def _run(arguments: argparse.Namespace) -> int:
         scenarios=read_scenarios(arguments, data, model),
         n_models=arguments.models,
         n_people=arguments.people,
+        jury=arguments.jury or None,
         folder=parts.folder,
         random_state=arguments.seed,
         n_jobs=arguments.jobs,

@@ -12,6 +12,7 @@ import pandas as pd
 
 from robust_recourse._files import replacing
 from robust_recourse.cli._printing import print_line, print_table
+from robust_recourse.futures import Jury
 from robust_recourse.tuning import Tuning
 
 __all__ = ["FIGURES", "draw", "tell"]
@@ -38,7 +39,7 @@ def tell(tuning: Tuning, arguments: argparse.Namespace) -> None:
     ):
         if path is not None:
             print_line(f"{what}: {path}")
-    print_line(f"Next: {shlex.join(_next(arguments))}")
+    print_line(f"Next: {shlex.join(_next(tuning, arguments))}")
 
 
 def _frontier(tuning: Tuning) -> pd.DataFrame:
@@ -47,7 +48,7 @@ def _frontier(tuning: Tuning) -> pd.DataFrame:
     rows = table.to_dict("records")
     shown = {
         "": ["*" if _same(row, tuning.parameters) else "" for row in rows],
-        "search": [_strength(row) for row in rows],
+        "search": [_search(row) for row in rows],
         "radius": table["sampling_radius"],
         "sigma": table["sigma"],
         **({"epsilon": table["epsilon_0"]} if "epsilon_0" in table else {}),
@@ -58,16 +59,31 @@ def _frontier(tuning: Tuning) -> pd.DataFrame:
     return pd.DataFrame(shown)
 
 
-def _strength(row: Mapping[Any, Any]) -> str:
-    return f"{row['mode']} {row['delta_plus' if row['mode'] == 'budget' else 'target_odds']:.2g}"
+def _search(row: Mapping[Any, Any]) -> str:
+    """Return what a configuration asks for, and how far it goes for better odds."""
+    jury = row.get("jury")
+    dials: dict[str, Any] = {
+        "odds": row.get("target_odds"),
+        "margin": row.get("margin"),
+        **({jury.rule: jury.level} if isinstance(jury, Jury) else {}),
+        "budget": row.get("delta_plus"),
+    }
+    return ", ".join(f"{name} {value:.2g}" for name, value in dials.items() if not pd.isna(value))
 
 
 def _same(row: Mapping[Any, Any], parameters: Mapping[str, Any]) -> bool:
     return all(pd.isna(row[key]) if value is None else row[key] == value for key, value in parameters.items())
 
 
-def _next(arguments: argparse.Namespace) -> list[str]:
-    """Return the command that uses the settings, on the same files and with the same decision."""
+def _next(tuning: Tuning, arguments: argparse.Namespace) -> list[str]:
+    """Return the command that uses the settings, on the same files and with the same decision and jury."""
+    retraining: list[tuple[str, Any]] = [
+        ("--outcome", arguments.outcome),
+        *(("--scenario", scenario.kind.replace(" ", "-")) for scenario in arguments.scenario),
+        ("--new", arguments.new),
+        ("--time", arguments.time),
+        ("--folder", arguments.folder),
+    ]
     options: list[tuple[str, Any]] = [
         ("--settings", arguments.out),
         ("--model", arguments.model),
@@ -80,6 +96,7 @@ def _next(arguments: argparse.Namespace) -> list[str]:
         ("--threshold", arguments.threshold),
         ("--max-changes", arguments.max_changes),
         ("--seed", arguments.seed or None),
+        *(retraining if tuning.parameters.get("jury") is not None else ()),
         ("--separator", None if arguments.separator == "," else arguments.separator.replace("\t", "tab")),
         *(("--missing", text) for text in arguments.missing or ()),
         *(("--trust", name) for name in arguments.trust),

@@ -17,6 +17,11 @@ _OPTIONS = {
     "target_future_validity": "--target",
     "favourable": "--favourable",
     "threshold": "--threshold",
+    "margin": "--margin",
+    "quorum": "--quorum",
+    "rule": "--jury-rule",
+    "survival": "--survival",
+    "confidence": "--confidence",
     "unseen": "--unseen",
     "people": "--refused",
     "folder": "--folder",
@@ -34,6 +39,8 @@ _KEY = re.compile(
     r"(?:\[('[^']*'|\"[^\"]*\")\])?"
 )
 _ORDER = re.compile(r"\bordered=\{.*?: (\[lowest, \.\.\., highest\])\}")
+_MODELS = {"models": "of the jury", "check": "that checks the survival"}
+_MODEL = re.compile(rf"\bjury\.({'|'.join(_MODELS)})\[(\d+)\]")
 _TABLE = re.compile(rf"{_ALONE}(?:X|X_train)(?=:? (?:has|is|lacks|must|Column)\b)|(?<= of )X(?=[.,;:]? |[.,;:]?$)")
 
 
@@ -46,6 +53,7 @@ def in_options(text: str) -> str:
     'Allow more changes with --max-changes. Pass --favourable the label, or --threshold.'
     """
     text = text.replace("leave it out of X", "leave it out with --label or --id").replace("replace=True", "--replace")
+    text = _MODEL.sub(lambda found: f"Model {found[2]} {_MODELS[found[1]]}", text)
     text = _GIVEN.sub(lambda found: _OPTIONS[found[1]] + ("" if found[2] in ",.;:)" else " "), text)
     for pattern in (_NAMED, _SUBJECT):
         text = pattern.sub(lambda found: _OPTIONS[found[1]], text)

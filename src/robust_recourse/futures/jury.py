@@ -130,6 +130,7 @@ class Jury:
         confidence: float = 0.95,
         favourable: Any = None,
         threshold: float | None = None,
+        start: int = 0,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         memory: str | os.PathLike[str] | None = None,
@@ -138,7 +139,7 @@ class Jury:
 
         Parameters
         ----------
-        estimator, X, y, scenarios, favourable, threshold, random_state, n_jobs
+        estimator, X, y, scenarios, favourable, threshold, start, random_state, n_jobs
             As for :func:`robust_recourse.future_models`.
         n_models : int
             Number of jurors of every scenario.
@@ -162,6 +163,7 @@ class Jury:
             y,
             chosen,
             n_models=n_models + n_check,
+            start=start,
             favourable=favourable,
             threshold=threshold,
             random_state=random_state,

@@ -30,7 +30,6 @@ from robust_recourse.tables.values import take
 __all__ = ["Prepared", "Recorded", "append", "prepare"]
 
 
-
 @dataclass(frozen=True)
 class Recorded:
     """What a call has recorded.

@@ -1,4 +1,4 @@
-"""Which rows of a table a model accepts."""
+"""What a model says about the rows of a table: which it accepts, and whether with probabilities."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from robust_recourse.tables.foreign import is_frame, to_pandas
 from robust_recourse.tables.types import ungapped
 from robust_recourse.tables.values import take
 
-__all__ = ["accepted_by", "verdicts_on"]
+__all__ = ["accepted_by", "has_probabilities", "verdicts_on"]
 
 
 def accepted_by(
@@ -67,6 +67,14 @@ def verdicts_on(model: Any, X: Any, *, favourable: Any = None, threshold: float 
     answers = Acceptance(model, _taking(table), favourable=favourable, threshold=threshold)
     n = len(table)
     return answers.verdicts(_places(n), np.arange(n))
+
+
+def has_probabilities(model: Any, X: Any, *, favourable: Any = None, threshold: float | None = None) -> bool:
+    """Whether a model answers with probabilities about the rows of `X`, not with labels or scores alone."""
+    if hasattr(model, "predict_proba"):
+        return True
+    said = verdicts_on(model, X, favourable=favourable, threshold=threshold).probability
+    return not np.isin(said, (0.0, 1.0)).all()
 
 
 def _taking(table: Any) -> Decode:

@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-__all__ = ["FAMILIES", "TUNED", "Family", "Lengths"]
+from robust_recourse.futures import Jury
 
-TUNED = ("sampling_radius", "sigma", "epsilon_0", "epsilon_1", "axes", "delta_plus", "target_odds")
+__all__ = ["FAMILIES", "TUNED", "Basis", "Family"]
+
+TUNED = (
+    "sampling_radius", "sigma", "epsilon_0", "epsilon_1", "axes", "delta_plus", "target_odds", "margin", "jury",
+)  # fmt: skip
 """The parameters that tuning chooses; the lengths are relative to the `sampling_radius` that a method has."""
 
-Mode = Literal["budget", "odds"]
+Mode = Literal["budget", "odds", "margin", "quorum", "mean"]
 
 _DIGITS = 6  # of the parameters, significant
+_DIALS: dict[Mode, tuple[float, float, float]] = {  # the weakest strength, the one to begin with, the strongest
+    "budget": (0.05, 1.5, 25.0),
+    "odds": (0.05, 2.0, 50.0),
+    "margin": (0.1, 1.2, 7.0),
+    "quorum": (0.1, 1.6, 4.0),
+    "mean": (0.1, 1.5, 7.0),
+}
 
 
-@dataclass(frozen=True)
-class Lengths:
+@dataclass(frozen=True, eq=False)
+class Basis:
     """What a method is given, to which everything is relative.
 
     Attributes
@@ -28,11 +40,20 @@ class Lengths:
         The same as a length.
     robust : bool
         Whether the method has ambiguity radii.
+    decides : float or None
+        The probability from which on its model accepts; None if it has no probabilities.
+    jurors : sequence
+        Retrained models that may be asked for their votes.
+    mean : bool
+        Whether these have probabilities.
     """
 
     sampling_radius: float
     radius: float
     robust: bool
+    decides: float | None = None
+    jurors: Sequence[Any] = ()
+    mean: bool = False
 
 
 @dataclass(frozen=True)
@@ -41,14 +62,20 @@ class Family:
 
     Attributes
     ----------
-    mode : {"budget", "odds"}
-        Best odds within a budget beyond the boundary point, or least cost with promised odds.
+    mode : {"budget", "odds", "margin", "quorum", "mean"}
+        What the strength is: a budget beyond the boundary point, within which odds are best; promised odds, at least
+        cost; or a criterion, which moves the boundary: the margin of the present model, the quorum of a jury, the least
+        mean of its probabilities.
     radius : float
         Sampling radius, relative to the method's.
     sigma, epsilon : float
         Smoothing and ambiguity radii, relative to that sampling radius.
     axes : bool
         Whether the boundary is searched along single columns, too.
+    budget : float
+        Of a criterion: the budget beyond the boundary point, in sampling radii of the method.
+    quorum : float or None
+        Of a budget or promised odds: the quorum of a jury, if one is asked.
     """
 
     mode: Mode
@@ -56,30 +83,59 @@ class Family:
     sigma: float
     epsilon: float
     axes: bool
+    budget: float = 0.0
+    quorum: float | None = None
+
+    @property
+    def kind(self) -> str:
+        """What it turns, or "criterion" if more than the present model's consent is asked for."""
+        return self.mode if self.mode in ("budget", "odds") and self.quorum is None else "criterion"
 
     @property
     def first(self) -> float:
         """The strength to begin with."""
-        return 1.5 if self.mode == "budget" else 2.0
+        return _DIALS[self.mode][1]
 
     @property
     def range(self) -> tuple[float, float]:
         """The weakest and the strongest."""
-        return (0.05, 25.0) if self.mode == "budget" else (0.05, 50.0)
+        low, _, high = _DIALS[self.mode]
+        return low, high
 
-    def parameters(self, strength: float, lengths: Lengths) -> dict[str, Any]:
-        """Return the parameters of a method: budgets grow with the strength, in sampling radii; promised odds fall."""
-        around = self.radius * lengths.radius
+    def fits(self, basis: Basis) -> bool:
+        """Whether there is what its criterion asks."""
+        if self.mode == "margin":
+            return basis.decides is not None
+        if self.mode == "mean":
+            return basis.mean
+        return len(basis.jurors) > 0 or (self.mode != "quorum" and self.quorum is None)
+
+    def parameters(self, strength: float, basis: Basis) -> dict[str, Any]:
+        """Return the parameters of a method.
+
+        Budgets grow with the strength, in sampling radii; promised odds fall; probabilities grow by so much in log odds
+        above what decides; the share of a jury that may refuse falls from one half.
+        """
+        around = self.radius * basis.radius
         found: dict[str, Any] = {
-            "sampling_radius": _rounded(self.radius * lengths.sampling_radius),
+            "sampling_radius": _rounded(self.radius * basis.sampling_radius),
             "sigma": _rounded(self.sigma * around),
             "axes": self.axes,
+            "margin": None,
+            "jury": None if self.quorum is None else Jury(basis.jurors, self.quorum),
         }
-        if lengths.robust:
+        if basis.robust:
             found |= dict.fromkeys(("epsilon_0", "epsilon_1"), _rounded(self.epsilon * around))
-        if self.mode == "budget":
-            return {**found, "delta_plus": _rounded(strength * lengths.radius), "target_odds": None}
-        return {**found, "target_odds": _rounded(math.exp(-strength))}
+        if self.mode == "odds":
+            return {**found, "target_odds": _rounded(math.exp(-strength))}
+        budget = strength if self.mode == "budget" else self.budget
+        found |= {"delta_plus": _rounded(budget * basis.radius), "target_odds": None}
+        if self.mode == "quorum":
+            found["jury"] = Jury(basis.jurors, _rounded(1.0 - 0.5 * math.exp(-strength)))
+        elif self.mode != "budget":
+            level = _rounded(_above(0.5 if basis.decides is None else basis.decides, strength))
+            found |= {"margin": level} if self.mode == "margin" else {"jury": Jury(basis.jurors, level, rule="mean")}
+        return found
 
 
 # On small neighbourhoods promised odds are mostly cheapest, where boundaries are smooth; budgets, wider neighbourhoods
@@ -97,8 +153,22 @@ FAMILIES: tuple[Family, ...] = (
     Family("budget", 2.0, 1.0, 0.1, axes=True),
     Family("budget", 1.0, 5.0, 0.0, axes=False),
     Family("budget", 8.0, 0.5, 0.1, axes=True),
+    # Where models differ most, a boundary further inside is worth more than better odds; a jury knows where they do.
+    Family("margin", 1.0, 0.5, 0.1, axes=True),
+    Family("margin", 1.0, 0.5, 0.1, axes=False),
+    Family("margin", 1.0, 0.5, 0.1, axes=True, budget=0.5),
+    Family("quorum", 1.0, 0.5, 0.1, axes=True),
+    Family("quorum", 1.0, 0.5, 0.1, axes=True, budget=0.5),
+    Family("mean", 1.0, 0.5, 0.1, axes=True),
+    Family("mean", 1.0, 0.5, 0.1, axes=True, budget=0.5),
+    Family("budget", 1.0, 0.5, 0.1, axes=True, quorum=0.8),
 )
 
 
 def _rounded(value: float) -> float:
     return float(f"{value:.{_DIGITS}g}")
+
+
+def _above(level: float, strength: float) -> float:
+    """Return the probability with so much larger log odds than a level."""
+    return 1.0 / (1.0 + (1.0 - level) / level * math.exp(-strength))

@@ -1,7 +1,8 @@
-"""What tuning is given: training rows, people, labels; and a name for all of it."""
+"""What tuning is given: training rows, people, labels, jurors; and a name for all of it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import joblib
@@ -10,15 +11,38 @@ import numpy as np
 from robust_recourse._files import part_key
 from robust_recourse.futures.fingerprint import fingerprint
 from robust_recourse.futures.rows import read_table
-from robust_recourse.models.acceptance import accepted_by
+from robust_recourse.models.acceptance import accepted_by, has_probabilities
 from robust_recourse.tables.foreign import is_frame
 from robust_recourse.tables.rows import take
+from robust_recourse.tuning._families import Basis
 from robust_recourse.tuning._tunable import Tunable
 
-__all__ = ["FEWEST_PEOPLE", "check_wanted", "facts", "read_refused"]
+__all__ = ["FEWEST_PEOPLE", "basis_of", "check_wanted", "facts", "read_refused"]
 
 FEWEST_PEOPLE = 10
 """How many refused people tuning needs."""
+
+_ROWS = 256  # of the training rows, about which models are asked to see how they answer
+
+
+def basis_of(fitted: Tunable, X: Any, jurors: Sequence[Any]) -> Basis:
+    """Return what configurations of a fitted method are relative to, and which criteria there are."""
+    start = fitted.radius_ if fitted.sampling_radius is None else float(fitted.sampling_radius)
+    decides = 0.5 if fitted.threshold is None else fitted.threshold
+    rows = take(X, np.arange(min(len(X), _ROWS)))
+
+    def probable(model: Any) -> bool:
+        how = {"favourable": fitted.favourable, "threshold": fitted.threshold}
+        return 0.0 < decides < 1.0 and has_probabilities(model, rows, **how)
+
+    return Basis(
+        start,
+        fitted.radius_,
+        "epsilon_0" in fitted.get_params(deep=False),
+        decides if probable(fitted.model) else None,
+        jurors,
+        len(jurors) > 0 and all(map(probable, jurors)),
+    )
 
 
 def read_refused(method: Tunable, X: Any, people: Any) -> Any:

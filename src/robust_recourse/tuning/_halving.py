@@ -9,12 +9,12 @@ import numpy as np
 
 from robust_recourse._typing import IntArray
 from robust_recourse.futures import FutureModels
-from robust_recourse.tuning._families import Family, Lengths
+from robust_recourse.tuning._families import Basis, Family
 from robust_recourse.tuning._study import Measured, Study
 
 __all__ = ["Dial", "halve", "planned"]
 
-_KEPT = (5, 3)  # families on every rung but the first, which has all
+_KEPT = (6, 4)  # families on every rung but the first, which has all
 _STEPS = (2, 2, 2)  # strengths that are tried on every rung
 _PEOPLE = (0.3, 0.6, 1.0)  # part of the people on every rung
 _FEWEST = 8  # people on a rung
@@ -98,7 +98,7 @@ def planned(n_families: int) -> int:
 def halve(
     study: Study,
     families: Sequence[Family],
-    lengths: Lengths,
+    basis: Basis,
     rows: IntArray,
     models: FutureModels,
     target: float,
@@ -112,7 +112,7 @@ def halve(
         Measures.
     families : sequence of Family
         What to look over.
-    lengths : Lengths
+    basis : Basis
         What configurations are relative to.
     rows : ndarray of int
         People; the first of them are those of the first rungs.
@@ -136,25 +136,23 @@ def halve(
         ]
         dials = [*dials, *rung]
         for _ in range(steps):
-            yield from _step(study, rung, lengths, some, models, dials)
+            yield from _step(study, rung, basis, some, models, dials)
 
 
 def _best(rung: list[Dial], n: int) -> list[Dial]:
-    """Return the best families, of both modes: on few people one may seem hopeless that is not."""
+    """Return the best families, of every kind: on few people one may seem hopeless that is not."""
     ranked = sorted(rung, key=lambda dial: dial.score)
-    best = ranked[:n]
-    for dial in ranked[n:]:
-        if dial.family.mode not in {known.family.mode for known in best}:
-            best = [*best[:-1], dial]
-    return best
+    best = list({dial.family.kind: dial for dial in reversed(ranked)}.values())  # of each kind the first
+    others = [dial for dial in ranked if dial not in best]
+    return sorted([*best, *others][:n], key=lambda dial: dial.score)
 
 
 def _step(
-    study: Study, rung: list[Dial], lengths: Lengths, rows: IntArray, models: FutureModels, dials: list[Dial]
+    study: Study, rung: list[Dial], basis: Basis, rows: IntArray, models: FutureModels, dials: list[Dial]
 ) -> Iterator[list[Dial]]:
     """Try one more strength of every family of a rung."""
     proposals = [(dial, strength) for dial in rung if (strength := dial.next()) is not None]
-    configurations = [dial.family.parameters(strength, lengths) for dial, strength in proposals]
+    configurations = [dial.family.parameters(strength, basis) for dial, strength in proposals]
     measured = study.measure(configurations, rows, models, "choose")
     for (dial, strength), found in zip(proposals, measured, strict=True):
         dial.tried[strength] = found

@@ -11,14 +11,16 @@ import numpy as np
 from robust_recourse._progress import track
 from robust_recourse._typing import IntArray
 from robust_recourse.futures import FutureModels
-from robust_recourse.tuning._families import FAMILIES, Family, Lengths
+from robust_recourse.tuning._families import FAMILIES, Basis, Family
 from robust_recourse.tuning._halving import Dial, halve, planned
 from robust_recourse.tuning._study import Measured, Study
 
-__all__ = ["Search"]
+__all__ = ["BATCHES", "Search"]
 
 _MARGIN = 1.0  # standard errors by which a configuration must exceed the target before it is checked
 _CHECKS = 3  # configurations that are checked, at most
+BATCHES = _CHECKS + 2
+"""How many batches of models a search takes at most: one to choose with, one for each check, one for the last word."""
 _RETRIES = 2  # stronger configurations that are tried after each check that fails
 
 
@@ -29,7 +31,7 @@ class Search:
     ----------
     study : Study
         Measures.
-    lengths : Lengths
+    basis : Basis
         What configurations are relative to.
     halves : pair of ndarray of int
         People to choose with, and others to check with.
@@ -42,20 +44,21 @@ class Search:
     def __init__(
         self,
         study: Study,
-        lengths: Lengths,
+        basis: Basis,
         halves: tuple[IntArray, IntArray],
         models: Callable[[int], FutureModels],
         target: float,
     ) -> None:
-        self._study, self._lengths, self._models, self._target = study, lengths, models, target
+        self._study, self._basis, self._models, self._target = study, basis, models, target
         self._people, self._others = halves
         self._first = models(0)
         self.dials: list[Dial] = []
 
     def choose(self) -> None:
         """Look over the families; what is found is in `dials`, those of all people at the end."""
-        families = tuple(dict.fromkeys(FAMILIES if self._lengths.robust else map(_nominal, FAMILIES)))
-        steps = halve(self._study, families, self._lengths, self._people, self._first, self._target, _MARGIN)
+        known = FAMILIES if self._basis.robust else map(_nominal, FAMILIES)
+        families = tuple(dict.fromkeys(family for family in known if family.fits(self._basis)))
+        steps = halve(self._study, families, self._basis, self._people, self._first, self._target, _MARGIN)
         for dials in track(steps, "tuning", planned(len(families))):
             self.dials = dials
 
@@ -94,7 +97,7 @@ class Search:
         for dial in [dial for _ in range(_RETRIES) for dial in dials]:
             strength = dial.next()
             if strength is not None:
-                parameters = dial.family.parameters(strength, self._lengths)
+                parameters = dial.family.parameters(strength, self._basis)
                 (dial.tried[strength],) = self._study.measure([parameters], self._people, self._first, "choose")
 
 

@@ -65,6 +65,9 @@ class Tuning:
         Number of recourses that were searched for.
     seed : int
         Seed of everything.
+    first_juror : int
+        Number of the first juror, as the models of :func:`robust_recourse.future_models` are numbered: the models that
+        choose and check come before.
     """
 
     method: str
@@ -83,6 +86,7 @@ class Tuning:
     frontier: pd.DataFrame
     work: int
     seed: int
+    first_juror: int
 
     @classmethod
     def of(
@@ -95,6 +99,7 @@ class Tuning:
         dials: Sequence[Dial],
         scenarios: tuple[str, ...],
         seed: int,
+        first_juror: int,
         work: int,
     ) -> Self:
         """Put together what a search found."""
@@ -122,6 +127,7 @@ class Tuning:
             frontier=whole.iloc[pareto_frontier(whole["cost"], whole["future_validity"])].reset_index(drop=True),
             work=work,
             seed=seed,
+            first_juror=first_juror,
         )
 
     def to_toml(self, path: str | os.PathLike[str]) -> None:
@@ -132,7 +138,11 @@ class Tuning:
         file.add(tomlkit.comment("The cheapest configuration that was found for a promised future validity;"))
         file.add(tomlkit.comment("robust-recourse explain --settings reads it."))
         file["method"] = _NAMES[self.method]
-        file["parameters"] = _table({**self.others, **self.parameters})
+        plain = {key: value for key, value in self.parameters.items() if key not in ("margin", "jury")}
+        file["parameters"] = _table({**self.others, **plain})
+        criterion = _table(self._criterion())
+        if criterion:
+            file["criterion"] = criterion
         file["measured"] = _table(
             {
                 "target_future_validity": self.target,
@@ -149,6 +159,21 @@ class Tuning:
             "On other people and other models than those that chose it.",
         )
         write_atomically(Path(path), tomlkit.dumps(file))
+
+    def _criterion(self) -> dict[str, Any]:
+        """Return what the search asks for, as words and numbers; models are told by how they are trained."""
+        margin, jury = (self.parameters.get(name) for name in ("margin", "jury"))
+        if jury is None:
+            return {"margin": margin}
+        return {
+            "margin": margin,
+            "jury": len(jury) // len(self.scenarios),
+            "quorum": jury.quorum,
+            "rule": jury.rule,
+            "first_juror": self.first_juror,
+            "scenarios": list(self.scenarios),
+            "seed": self.seed,
+        }
 
     @property
     def summary(self) -> str:

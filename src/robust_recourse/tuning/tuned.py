@@ -20,20 +20,23 @@ from robust_recourse.futures.recipes import check_recipe
 from robust_recourse.futures.rows import read_table
 from robust_recourse.futures.scenarios import check_scenarios
 from robust_recourse.result import Recourses
-from robust_recourse.tuning._families import TUNED, Lengths
-from robust_recourse.tuning._given import FEWEST_PEOPLE, check_wanted, facts, read_refused
-from robust_recourse.tuning._search import Search
+from robust_recourse.tuning._families import TUNED
+from robust_recourse.tuning._given import FEWEST_PEOPLE, basis_of, check_wanted, facts, read_refused
+from robust_recourse.tuning._search import BATCHES, Search
 from robust_recourse.tuning._study import Study
 from robust_recourse.tuning._tunable import Tunable
 from robust_recourse.tuning._tuning import Tuning
 
 __all__ = ["FEWEST_PEOPLE", "TunedRecourse"]
 
-_APART = ("model", "actions", "favourable", "threshold", "margin", "jury", "random_state", "n_jobs")  # given anew
+_APART = ("model", "actions", "favourable", "threshold", "random_state", "n_jobs")  # given anew
 
 
 class TunedRecourse(BaseEstimator):  # type: ignore[misc]
     """A method with the cheapest configuration whose recourses survive retraining as often as promised.
+
+    Configurations differ in their criterion, too: the search may ask the present model for a margin, or a jury of
+    retrained models for its votes or its mean probability.
 
     Half of the people, and some future models, choose: many configurations are measured on few people, the best on
     more (successive halving). The one that is chosen is then measured on the other half of the people and on models
@@ -44,8 +47,8 @@ class TunedRecourse(BaseEstimator):  # type: ignore[misc]
     ----------
     method : RobustBayesianRecourse or BayesianRecourse
         The method with its model, action set and decision; it stays as it is. What is tuned: `sampling_radius`,
-        `sigma`, `epsilon_0`, `epsilon_1`, `axes`, and `delta_plus` or `target_odds`; lengths are relative to the
-        `sampling_radius` that it has.
+        `sigma`, `epsilon_0`, `epsilon_1`, `axes`, `delta_plus` or `target_odds`, and `margin` or `jury`; lengths are
+        relative to the `sampling_radius` that it has.
     target_future_validity : float
         Share of recourses that future models shall accept, in (0, 1].
     estimator : estimator or callable, optional
@@ -57,6 +60,8 @@ class TunedRecourse(BaseEstimator):  # type: ignore[misc]
         Number of models of every scenario to choose with, and to check with.
     n_people : int
         How many people are used, at most: half to choose, half to check.
+    jury : int or None
+        Number of jurors of every scenario: models that neither choose nor check. None if no jury shall be asked.
     folder : path, optional
         Where models and measurements are kept: a `fit` that was interrupted continues there, if it has the same seed.
     random_state : int, Generator, RandomState or None
@@ -104,6 +109,7 @@ class TunedRecourse(BaseEstimator):  # type: ignore[misc]
         scenarios: str | Scenario | Iterable[str | Scenario] = ("bootstrap",),
         n_models: int = 20,
         n_people: int = 100,
+        jury: int | None = 20,
         folder: str | os.PathLike[str] | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -114,6 +120,7 @@ class TunedRecourse(BaseEstimator):  # type: ignore[misc]
         self.scenarios = scenarios
         self.n_models = n_models
         self.n_people = n_people
+        self.jury = jury
         self.folder = folder
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -177,6 +184,8 @@ class TunedRecourse(BaseEstimator):  # type: ignore[misc]
         check_share(self.target_future_validity, "target_future_validity")
         check_integer(self.n_models, "n_models", minimum=2)
         check_integer(self.n_people, "n_people", minimum=FEWEST_PEOPLE)
+        if self.jury is not None:
+            check_integer(self.jury, "jury", minimum=1)
         if self.folder is not None and self.random_state is None:
             raise ValueError("random_state is missing: only with a seed can fit continue what is kept in folder.")
         method: Any = self.method
@@ -187,6 +196,9 @@ class TunedRecourse(BaseEstimator):  # type: ignore[misc]
                 f"method must be a RobustBayesianRecourse or a BayesianRecourse, got {got}: the others have nothing to "
                 "tune."
             )
+        for name in ("margin", "jury"):
+            if getattr(method, name, None) is not None:
+                raise ValueError(f"method has a {name} of its own, which tuning chooses. Leave it out.")
         model = method.model
         if self.estimator is None and not (hasattr(model, "fit") and hasattr(model, "get_params")):
             raise TypeError(
@@ -201,22 +213,21 @@ class TunedRecourse(BaseEstimator):  # type: ignore[misc]
         method = clone(self.method).set_params(random_state=seed, n_jobs=None)
         given = method.get_params(deep=False)
         fitted = clone(method).fit(X)
-        start = fitted.radius_ if method.sampling_radius is None else float(method.sampling_radius)
-        lengths = Lengths(start, fitted.radius_, "epsilon_0" in given)
         refused = read_refused(method, X, people)
         if people is not None:
             fitted.read(people, "people")
         folder = None if self.folder is None else Path(self.folder)
-        known = "" if folder is None else facts(method, X, y, refused, recipe, scenarios, self.n_models, seed)
+        counts = self.n_models, self.jury
+        known = "" if folder is None else facts(method, X, y, refused, recipe, scenarios, *counts, seed)
 
-        def models(number: int) -> FutureModels:
+        def trained(start: int, n_models: int) -> FutureModels:
             return future_models(
                 recipe,
                 X,
                 y,
                 scenarios,
-                n_models=self.n_models,
-                start=number * self.n_models,
+                n_models=n_models,
+                start=start,
                 favourable=method.favourable,
                 threshold=method.threshold,
                 random_state=seed,
@@ -227,7 +238,15 @@ class TunedRecourse(BaseEstimator):  # type: ignore[misc]
         order = np.random.default_rng(seed).permutation(len(refused))[: self.n_people]
         halves = order[: len(order) // 2], order[len(order) // 2 :]
         study = Study(method, X, refused, folder, known, self.n_jobs)
-        search = Search(study, lengths, halves, models, self.target_future_validity)
+        first = BATCHES * self.n_models
+        jurors = () if self.jury is None else trained(first, self.jury).models
+        search = Search(
+            study,
+            basis_of(fitted, X, jurors),
+            halves,
+            lambda number: trained(number * self.n_models, self.n_models),
+            self.target_future_validity,
+        )
         search.choose()
         checks = search.check()
         return Tuning.of(
@@ -238,6 +257,7 @@ class TunedRecourse(BaseEstimator):  # type: ignore[misc]
             dials=search.dials,
             scenarios=tuple(scenario.name for scenario in scenarios),
             seed=seed,
+            first_juror=first,
             work=study.work,
         )
 

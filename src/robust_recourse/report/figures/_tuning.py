@@ -21,7 +21,13 @@ from robust_recourse.tuning import Tuning
 __all__ = ["draw_tuning"]
 
 _WIDTH, _HEIGHT = 9.0, 5.0  # of the figure, in inches
-_MODES = {"odds": ("o", BLUE, "promised odds"), "budget": ("s", GREEN, "budget")}
+_MODES = {
+    "odds": ("o", BLUE, "promised odds"),
+    "budget": ("s", GREEN, "budget"),
+    "margin": ("^", GREY, "margin"),
+    "quorum": ("P", INK, "jury, quorum"),
+    "mean": ("X", INK, "jury, mean"),
+}
 _FRONTIER: dict[str, Any] = {"color": GREY, "linewidth": 1.8, "alpha": 0.7, "zorder": 3}
 _TARGET: dict[str, Any] = {"color": INK, "linewidth": 1.3, "linestyle": ":", "zorder": 2}
 _CHECK: dict[str, Any] = {"marker": "D", "markeredgecolor": "white", "markeredgewidth": 0.8, "linestyle": "none"}
