@@ -115,6 +115,8 @@ def test_retraining_keeps_jurors_and_check_apart(data, tmp_path):
     ]
     np.testing.assert_array_equal(*[[m.coef_[0] for m in models] for models in kept])
     assert Jury.retrain(LogisticRegression(), X, y, n_models=4, n_check=3, random_state=0).survival is None
+    later = Jury.retrain(LogisticRegression(), X, y, n_models=2, n_check=1, start=2, random_state=0)
+    np.testing.assert_array_equal([m.coef_[0] for m in (*later.models, *later.check)], [m.coef_[0] for m in same[2:]])
 
 
 def test_attempts_are_stricter_and_stricter(data):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from robust_recourse import BayesianRecourse, Jury, RobustBayesianRecourse, TunedRecourse
-from robust_recourse.futures import Deletion
+from robust_recourse.futures import Deletion, future_models
 from robust_recourse.saving import load, save
 from robust_recourse.tuning import _search
 from robust_recourse.tuning import tuned as module
@@ -84,8 +85,8 @@ def test_no_batch_of_a_search_reaches_the_jurors():
 
 
 def test_a_margin_is_found_where_it_is_cheapest(batches):
-    dear = Family("budget", 1.0, 0.5, 0.1, axes=False, budget=9.0)
-    one = tune([dear, CRITERIA["margin"], Family("margin", 1.0, 0.5, 0.1, axes=False, budget=9.0)], jury=None)
+    dear = [replace(CRITERIA["margin"], budget=budget) for budget in (30.0, 90.0)]
+    one = tune([*dear, CRITERIA["margin"]], 0.8, jury=None, n_people=40)
     assert one.tuning_.reached
     assert one.best_params_["margin"] > 0.5
     assert one.best_params_["delta_plus"] == 0.0
@@ -97,15 +98,18 @@ def test_a_margin_is_found_where_it_is_cheapest(batches):
 
 
 @pytest.mark.parametrize("mode", ["margin", "quorum", "mean"])
-def test_all_criteria_reach_a_target_and_stronger_ones_cost_more(mode):
-    tuning = tune([CRITERIA[mode]]).tuning_
-    assert tuning.reached
-    assert set(tuning.tried["mode"]) == {mode}
-    whole = tuning.tried[tuning.tried["people"] == tuning.tried["people"].max()]
-    level = whole["margin"] if mode == "margin" else whole["jury"].map(lambda jury: jury.level)
-    order = np.argsort(level.to_numpy(dtype=float))
-    assert (np.diff(whole["cost"].to_numpy()[order]) >= 0.0).all()
-    assert whole["cost"].nunique() > 1
+def test_stronger_criteria_cost_more_and_last_longer(mode):
+    method = RobustBayesianRecourse(MODEL, **QUICK).fit(X)
+    basis = basis_of(method, X, future_models(MODEL, X, Y, n_models=8, random_state=1).models)
+    later = future_models(MODEL, X, Y, n_models=20, random_state=2)
+    found = [
+        method.set_params(**CRITERIA[mode].parameters(strength, basis)).fit(X).explain(REFUSED)
+        for strength in (0.1, 0.9, 4.0)
+    ]
+    assert (np.diff([one.cost.mean() for one in found]) > 0.0).all()
+    weak, _, strong = (one.future_validity(later).by_person.mean() for one in found)
+    assert weak < 0.8 < 0.9 < strong
+    assert tune([CRITERIA[mode]], 0.8).tuning_.reached
 
 
 def refit(X, y, seed):
