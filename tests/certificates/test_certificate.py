@@ -404,7 +404,9 @@ def test_frames_are_certified_in_units_of_cost():
     def model(Z):
         return (Z["income"] > 3200.0) & (Z["income"] < 1e6)
 
-    method = BayesianRecourse(model, n_samples=40, n_neighbors=50, random_state=0).fit(X)
+    # With a budget: by default the nearest accepted row may be all that there is, which has no margin.
+    scales = {"delta_plus": 0.2, "sampling_radius": 1.0, "sigma": 0.35}
+    method = BayesianRecourse(model, n_samples=40, n_neighbors=50, random_state=0, **scales).fit(X)
     refused = X[X["income"] < 2900.0].iloc[:4]
     found = method.explain(refused)
     stored, again = certify(found), certify(method, found)
