@@ -218,7 +218,7 @@ def test_the_options_are_passed_on(tuned, asked, books, capsys):
         "threshold": 0.6,
         "jury": 7,
     }
-    assert tuned(refused="people.csv", id="who", folder="keep", jury=7, **options) == 0
+    assert tuned(refused="people.csv", id="who", folder="keep", **options) == 0
     ((tuner, X, y, rows),) = asked
     pd.testing.assert_frame_equal(X, books[["income", "months"]])
     assert y.tolist() == books["outcome"].tolist()
