@@ -188,6 +188,12 @@ def test_who_is_accepted_is_told_the_share_too(arrays):
     np.testing.assert_array_equal(found.jury_share, votes(jurors, found.x))
 
 
+def test_no_rows_give_no_shares(arrays):
+    X, _, model, jurors, _ = arrays
+    found = RobustBayesianRecourse(model, jury=Jury(jurors), random_state=0).fit(X).explain(X[:0])
+    assert found.jury_share.shape == (0,)
+
+
 def test_results_keep_the_shares(arrays, tmp_path):
     X, y, model, jurors, people = arrays
     check = list(future_models(LogisticRegression(), X, y, n_models=20, random_state=9))

@@ -187,7 +187,7 @@ def _bounded(
 def _told(space: Space, found: list[list[Answer]], ask: Callable[[Any, IntArray], FloatArray]) -> FloatArray:
     """Ask about the rows that answers stand for, person by person; NaN where there is none."""
     people = np.repeat(np.arange(len(found)), [len(answers) for answers in found])
-    points = np.array([answer.x for answers in found for answer in answers]).reshape(len(people), -1)
+    points = np.array([answer.x for answers in found for answer in answers]).reshape(len(people), space.points.shape[1])
     value, some = np.full(len(people), np.nan), np.flatnonzero(~np.isnan(points).any(axis=1))
     for first in range(0, len(some), _BATCH):
         part = some[first : first + _BATCH]
