@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from joblib.hashing import NumpyHasher
 
+from robust_recourse.futures import Jury
 from robust_recourse.tables import Schema
 
 __all__ = ["Provenance", "fingerprint"]
@@ -98,7 +99,19 @@ def _plain(value: Any) -> Any:
         return value if math.isfinite(value) else str(value)
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
+    if isinstance(value, Jury):
+        return _jury(value)
     return {"type": _type_name(value), "fingerprint": fingerprint(value)}
+
+
+def _jury(jury: Jury) -> dict[str, Any]:
+    """Return the settings of a jury, how many models it has, and a name for these."""
+    settings = {name: getattr(jury, name) for name in ("quorum", "margin", "rule", "survival", "confidence")}
+    # Models are many and do not change: their name is looked for once.
+    known = vars(jury).setdefault("_fingerprint", None) or fingerprint((jury.models, jury.check))
+    vars(jury)["_fingerprint"] = known
+    check = None if jury.check is None else len(jury.check)
+    return {"models": len(jury), "check": check, **settings, "fingerprint": known}
 
 
 def _type_name(value: Any) -> str:

@@ -98,7 +98,7 @@ class Recourses(Entries):
             "reason": self.reason,
             "worst_case_odds": self.worst_case_odds,
             "n_queries": self.n_queries,
-            **{name: value for name, value in self.consent.items() if not np.isnan(value).all()},
+            **{name: value for name, value in self.consent.items() if name in self._asked},
         }
         return notices.beside(frame, extra)
 
@@ -350,6 +350,15 @@ class Recourses(Entries):
         found = Recourses(**fields)
         parquet.check_table(path, found, table)
         return found
+
+    @property
+    def _asked(self) -> set[str]:
+        """What retrained models were asked about, also where there is nobody to ask about."""
+        makers = self.provenance if isinstance(self.provenance, tuple) else (self.provenance,)
+        juries = [maker.parameters.get("jury") for maker in makers if maker is not None]
+        told = {name for name, value in self.consent.items() if not np.isnan(value).all()}
+        told |= {"jury_share"} if any(juries) else set()
+        return told | ({"survival_bound"} if any(jury.get("check") for jury in juries if jury) else set())
 
     @property
     def _several(self) -> bool:
