@@ -316,7 +316,7 @@ def test_describe_takes_an_entry_that_exists(found):
 def test_every_status_has_words():
     with_point = {Status.OK, Status.ALREADY_FAVOURABLE, Status.FELL_BACK, Status.NOT_CONVERGED, Status.ONE_CLASS}
     with_point |= {Status.AT_THE_EDGE, Status.HURRIED, Status.MARGIN_OUT_OF_REACH, Status.QUORUM_OUT_OF_REACH}
-    with_point |= {Status.SURVIVAL_OUT_OF_REACH}
+    with_point |= {Status.SURVIVAL_OUT_OF_REACH, Status.NEAREST}
     assert set(NO_RECOURSE) == {str(status) for status in Status} - {str(status) for status in with_point}
 
 

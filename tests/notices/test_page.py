@@ -121,6 +121,19 @@ def test_page_tells_options_that_are_accepted_only():
     assert "<bdi>8</bdi>" in page([notice(0, cost=7.0)], title="T", audience="applicant", when=date(2025, 1, 1))
 
 
+@pytest.mark.parametrize("status", ["ok", "at the edge", "stopped early"])
+def test_an_applicant_is_told_what_is_not_certain(status):
+    said = page([notice(0), notice(1, status=status)], title="T", audience="applicant", when=date(2025, 1, 1))
+    assert said.count("without a margin") == (status == "at the edge")
+    assert said.count("search was over before it was finished") == (status == "stopped early")
+
+
+def test_no_status_but_a_proven_one_says_that_nothing_can_be_done():
+    said = page([none(0, "no favourable candidate reachable")], title="T", audience="applicant", when=date(2025, 1, 1))
+    assert "No change can be recommended: the model accepts none of the changes that were tried." in said
+    assert "This does not mean that the answer can never change." in said
+
+
 @pytest.mark.parametrize(("label", "said"), [(17, "for number <bdi>17</bdi>"), ("A-17", "for <bdi>A-17</bdi>")])
 def test_notices_name_the_person(label, said):
     assert said in page([replace(notice(0), label=label)], title="T", audience="applicant", when=date(2025, 1, 1))

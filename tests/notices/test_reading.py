@@ -26,3 +26,21 @@ def test_rows_are_those_that_were_chosen():
         [(1, 5.0, 6.0)],
         [(1, 1.0, 2.0)],
     ]
+
+
+@pytest.mark.parametrize("kind", ["numpy", "nullable", "arrow", "polars"])
+def test_numbers_in_short_precision_grow_no_digits(kind):
+    pytest.importorskip("pyarrow" if kind == "arrow" else kind if kind == "polars" else "numpy")
+    table = pd.DataFrame({"a": pd.Series([8262.2, 0.1], dtype="float32")})
+    if kind == "nullable":
+        table = table.astype("Float32")
+    if kind == "arrow":
+        table = table.astype("float[pyarrow]")
+    if kind == "polars":
+        import polars
+
+        table = polars.DataFrame({"a": polars.Series([8262.2, 0.1], dtype=polars.Float32)})
+    pair = Pair(table, table[::-1], np.ones((2, 1)), Columns(["number"], digits={"a": 1}))
+    [(before, _, _)] = pair.rows([0])
+    assert Columns(["number"], digits={"a": 1}).writer("a").text(before["a"]) == "8,262.2"
+    assert str(before["a"]) == "8262.2"

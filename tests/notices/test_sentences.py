@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from robust_recourse.notices.notice import Change, Notice
 from robust_recourse.notices.reading import direction
-from robust_recourse.notices.sentences import describe, how
+from robust_recourse.notices.sentences import CAUTIONS, NO_RECOURSE, describe, how
 from robust_recourse.notices.values import text
+from robust_recourse.result import Status
 
 
 def notice(*changes, before=None, cost=1.0, status="ok", valid=True):
@@ -86,3 +87,7 @@ def test_how_far_is_exact(before, after):
 )
 def test_direction(kind, before, after, order, expected):
     assert direction(kind, before, after, order) == expected
+
+
+def test_all_that_is_said_of_statuses_is_of_some():
+    assert {*CAUTIONS, *NO_RECOURSE} <= {str(status) for status in Status}

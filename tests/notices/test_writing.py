@@ -48,9 +48,18 @@ def test_a_unit_leaves_the_number_as_it_is(value, unit):
 def test_what_is_rounded_says_so(value, digits):
     written = Writer(digits=digits).text(value)
     number = Fraction(written.removeprefix("about ").replace(",", ""))
-    assert written.startswith("about ") == (number != Fraction(str(value)))
+    lost = abs(number - Fraction(str(value)))
+    assert written.startswith("about ") == (lost > abs(Fraction(str(value))) / 10**7)
     assert abs(number - Fraction(str(value))) <= Fraction(1, 2 * 10**digits)
     assert "e" in written or len(written.partition(".")[2]) <= digits
+
+
+def test_single_precision_is_no_rounding():
+    single = float(np.float32(3.1))
+    assert Writer(digits=1).text(single) == "3.1"
+    assert Writer("EUR", digits=1).pair(single, 2.5) == ("3.1 EUR", "2.5 EUR")
+    assert Writer(digits=1).apart(single, 2.5) == "0.6"
+    assert Writer(digits=1).text(3.1001) == "about 3.1"
 
 
 def test_rounding_never_makes_a_change_disappear():
@@ -101,7 +110,8 @@ def test_moments_with_and_without_the_time_of_day():
         ("de_DE", "fraction", 0.075, "7,5\xa0%"),
         ("de_DE", "%", 7.5, "7,5\xa0%"),
         ("de_DE", "KWH", 1234, "1.234 KWH"),
-        ("de_DE", "$", -1234, "-$1.234"),
+        ("de_DE", "$", -1234, "-1.234,00\xa0$"),
+        ("en_US", "€", 1234.5, "€1,234.50"),
         ("de_DE", "days since 2000-01-01", 3, "4. Januar 2000"),
         ("de_DE", "", date(2000, 1, 4), "4. Januar 2000"),
         ("de_DE", "", datetime(2000, 1, 4), "4. Januar 2000"),
@@ -112,6 +122,21 @@ def test_moments_with_and_without_the_time_of_day():
 def test_locales(locale, unit, value, said):
     pytest.importorskip("babel")
     assert Writer(unit, locale=locale).text(value) == said
+
+
+@pytest.mark.parametrize(
+    ("locale", "unit", "said"),
+    [
+        ("de_DE", "EUR", "1.234\xa0€"),
+        ("de_DE", "€", "1.234\xa0€"),
+        ("en_US", "USD", "$1,234"),
+        ("ja_JP", "JPY", "￥1,234"),
+        ("hi_IN", "INR", "₹1,234"),
+    ],
+)
+def test_no_cents_where_nobody_recorded_any(locale, unit, said):
+    pytest.importorskip("babel")
+    assert Writer(unit, 0, locale).text(1234.0) == said
 
 
 def test_only_moments_with_a_time_zone_are_told_with_one():

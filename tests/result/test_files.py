@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import base64
+import hashlib
+import io
 import json
 import sys
-import zlib
 from contextlib import suppress
 
 import jsonschema
@@ -304,40 +304,54 @@ def test_other_parquet_files_are_refused(lender, tmp_path):
     with pytest.raises(ValueError, match="was not written by to_parquet"):
         Recourses.from_parquet(path)
     found.to_parquet(path)
-    metadata = pq.read_metadata(path).metadata
+    whole = path.read_bytes()
+    place = json.loads(pq.read_metadata(path).metadata[b"robust-recourse"])
     with pq.ParquetFile(path) as file:
         table = file.read()
 
-    def write(table, facts):
-        with pq.ParquetWriter(path, table.schema) as writer:
+    def write(table, block, **other):
+        content = io.BytesIO()
+        with pq.ParquetWriter(content, table.schema) as writer:
             writer.write_table(table)
-            writer.add_key_value_metadata({"robust-recourse": facts})
+            facts = {**place, "at": content.tell(), **other}
+            content.write(block)
+            writer.add_key_value_metadata({"robust-recourse": json.dumps(facts)})
+        path.write_bytes(content.getvalue())
 
-    facts = metadata[b"robust-recourse"]
-    write(table, facts)
+    block = whole[place["at"] : place["at"] + place["bytes"]]
+    write(table, block)
     assert Recourses.from_parquet(path).equals(found)
     for other in (
         table.slice(0, 2),
         table.set_column(table.column_names.index("cost"), "cost", pa.array([0.0, 1.0, 2.0])),
         table.rename_columns(["other", *table.column_names[1:]]),
     ):
-        write(other, facts)
+        write(other, block)
         with pytest.raises(ValueError, match="a table that is not that of its recourses"):
             Recourses.from_parquet(path)
-    write(table, facts[:-8])
-    with pytest.raises(ValueError, match="damaged metadata"):
-        Recourses.from_parquet(path)
-    write(table, base64.b64encode(zlib.compress(b"{}")))
-    with pytest.raises(ValueError, match=r"a.parquet: The document lacks 'version'"):
+    for damage in ({"at": 0}, {"bytes": 3}, {"checksum": ""}, {"length": -1}):
+        write(table, block, **damage)
+        with pytest.raises(ValueError, match=r"a.parquet: the file has no whole result any more"):
+            Recourses.from_parquet(path)
+    odd = pa.compress(b"\x02" + bytes(7) + b"{}", codec="zstd", asbytes=True)
+    write(table, odd, bytes=len(odd), length=10, checksum=hashlib.blake2b(odd, digest_size=16).hexdigest())
+    with pytest.raises(ValueError, match=r"a.parquet: The block of recourses cannot be read"):
         Recourses.from_parquet(path)
 
 
-def test_too_many_recourses_for_one_parquet_file(lender, tmp_path, monkeypatch):
+@pytest.mark.parametrize("byte", [0.1, 0.5, 0.9])
+def test_a_block_that_was_changed_is_refused(lender, tmp_path, byte):
+    import pyarrow.parquet as pq
+
     method, refused, _ = lender
-    monkeypatch.setattr("robust_recourse.result.parquet._MOST", 100)
-    with pytest.raises(ValueError, match=r"Write them in parts, as in found\[:2\]"):
-        method.explain(refused[:4]).to_parquet(tmp_path / "a.parquet")
-    assert list(tmp_path.iterdir()) == []
+    path = tmp_path / "a.parquet"
+    method.explain(refused[:3]).to_parquet(path)
+    place = json.loads(pq.read_metadata(path).metadata[b"robust-recourse"])
+    content = bytearray(path.read_bytes())
+    content[place["at"] + int(byte * place["bytes"])] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="no whole result any more"):
+        Recourses.from_parquet(path)
 
 
 def test_without_pyarrow_there_is_a_message(lender, tmp_path, monkeypatch):

@@ -73,6 +73,17 @@ def test_a_model_from_a_file_has_the_same_fingerprint(model):
     assert fingerprint(loaded) == fingerprint(fitted) == fingerprint(pickle.loads(pickle.dumps(fitted)))
 
 
+def test_arrays_with_fields_are_told_apart_by_names_types_shapes_and_values():
+    plain = np.array([(1, 2.0), (3, 4.0)], dtype=[("a", "i4"), ("b", "f8")])
+    same = np.zeros(2, dtype=np.dtype([("a", "i4"), ("b", "f8")], align=True))
+    same["a"], same["b"] = plain["a"], plain["b"]
+    changed, renamed = plain.copy(), plain.view([("a", "i4"), ("c", "f8")])
+    changed["b"][1] = 5.0
+    others = [changed, renamed, plain.reshape(2, 1), plain[:1], plain.astype([("a", "i8"), ("b", "f8")])]
+    assert fingerprint(same) == fingerprint(plain)
+    assert len({fingerprint(array) for array in [plain, *others]}) == 6
+
+
 @pytest.mark.parametrize("model", [lambda rows: rows[:, 0] > 0, partial(np.greater, 3), MODEL.predict, len, dict])
 def test_what_is_known_by_its_name_only_has_no_fingerprint(model):
     assert fingerprint(model) is None

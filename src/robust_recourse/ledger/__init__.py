@@ -10,11 +10,24 @@ except ImportError as _error:
 
 from robust_recourse.ledger.chain import Head
 from robust_recourse.ledger.check import Check
-from robust_recourse.ledger.errors import LedgerError
+from robust_recourse.ledger.errors import LedgerError, LedgerUnavailableError
 from robust_recourse.ledger.fulfilling import Fulfilment
 from robust_recourse.ledger.ledger import Ledger
+from robust_recourse.ledger.receipts import Receipt
 from robust_recourse.ledger.recording import Recorded
 from robust_recourse.ledger.remedies import Additions, Threshold
 from robust_recourse.ledger.verifying import Flaw
 
-__all__ = ["Additions", "Check", "Flaw", "Fulfilment", "Head", "Ledger", "LedgerError", "Recorded", "Threshold"]
+__all__ = [
+    "Additions",
+    "Check",
+    "Flaw",
+    "Fulfilment",
+    "Head",
+    "Ledger",
+    "LedgerError",
+    "LedgerUnavailableError",
+    "Receipt",
+    "Recorded",
+    "Threshold",
+]

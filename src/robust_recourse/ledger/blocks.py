@@ -14,7 +14,8 @@ import pandas as pd
 
 from robust_recourse._typing import IntArray
 from robust_recourse.ledger.rows import Columns
-from robust_recourse.result.cells import from_plain, read_column, write_column
+from robust_recourse.result.cells import from_plain
+from robust_recourse.result.columnar import pack_column, unpack_column
 from robust_recourse.result.stored import assembled, columns_of
 
 __all__ = ["LARGEST", "read_block", "write_block"]
@@ -25,19 +26,8 @@ LARGEST = 4096
 
 def write_block(table: Any, positions: Sequence[int]) -> bytes:
     """Return rows as bytes, with their positions in the block."""
-    head: list[list[Any]] = []
-    raw: list[bytes] = []
-    for series in columns_of(table):
-        dtype = series.dtype
-        if isinstance(dtype, pd.CategoricalDtype):
-            numbers = series.cat.codes.to_numpy().astype("<i4")
-        elif isinstance(dtype, np.dtype) and dtype.kind in "biuf":
-            numbers = series.to_numpy().astype(dtype.newbyteorder("<"))
-        else:
-            head.append(["cells", *write_column(series, np.ones(len(series), dtype=bool))])
-            continue
-        head.append(["raw", numbers.dtype.str])
-        raw.append(numbers.tobytes())
+    packed = [pack_column(series) for series in columns_of(table)]
+    head, raw = [facts for facts, _ in packed], [content for _, content in packed]
     text = json.dumps({"positions": list(positions), "columns": head}, allow_nan=False).encode()
     return len(text).to_bytes(8, "little") + text + b"".join(raw)
 
@@ -49,15 +39,8 @@ def read_block(content: bytes, columns: Columns) -> tuple[IntArray, Any]:
     n, types = len(head["positions"]), from_plain(columns.types["promised"])
     read: list[Any] = []
     dtypes = [np.dtype(object)] * len(head["columns"]) if columns.library == "polars" else types
-    for (kind, *parts), dtype in zip(head["columns"], dtypes, strict=True):
-        if kind == "cells":
-            read.append(read_column(parts[0], parts[1], dtype))
-            continue
-        numbers = np.frombuffer(content, np.dtype(parts[0]), n, at).copy()
-        at += numbers.nbytes
-        if isinstance(dtype, pd.CategoricalDtype):
-            read.append(pd.Series(pd.Categorical.from_codes(numbers, dtype=dtype, validate=False)))
-        else:
-            read.append(numbers if columns.library == "array" else pd.Series(numbers.astype(dtype, copy=False)))
+    for facts, dtype in zip(head["columns"], dtypes, strict=True):
+        column, at = unpack_column(facts, memoryview(content), at, n, dtype)
+        read.append(column)
     table = assembled(read, types, columns.library, columns.names, pd.RangeIndex(n), n)
     return np.array(head["positions"], dtype=np.int64), table

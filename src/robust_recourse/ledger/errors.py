@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from sqlalchemy.exc import DBAPIError, NoSuchModuleError, SQLAlchemyError
 
-__all__ = ["LedgerError", "naming"]
+__all__ = ["LedgerError", "LedgerUnavailableError", "naming"]
 
 _TOLD = {
     "database or disk is full": "the disk is full. Nothing was recorded",
@@ -27,17 +27,21 @@ class LedgerError(ValueError):
     """The ledger cannot be used, or does not allow what was asked; nothing was recorded."""
 
 
+class LedgerUnavailableError(LedgerError):
+    """The database of a ledger does not work, or does not answer; nothing was recorded."""
+
+
 @contextmanager
 def naming(ledger: str) -> Iterator[None]:
     """Turn what databases raise into errors that name the ledger, without its password and without personal data."""
     try:
         yield
     except DBAPIError as error:
-        raise LedgerError(f"{ledger}: {_reason(str(error.orig))}.") from error
+        raise LedgerUnavailableError(f"{ledger}: {_reason(str(error.orig))}.") from error
     except NoSuchModuleError as error:
         raise LedgerError(f"{ledger}: there is no such kind of database. Use SQLite or PostgreSQL.") from error
     except SQLAlchemyError as error:
-        raise LedgerError(f"{ledger}: {type(error).__name__}: {error}") from error
+        raise LedgerUnavailableError(f"{ledger}: {type(error).__name__}: {error}") from error
 
 
 def cannot_make(ledger: str, error: OSError) -> LedgerError:

@@ -16,7 +16,7 @@ from robust_recourse.ledger.schema import CLOSING, entries, personal
 from robust_recourse.ledger.source import Source
 from robust_recourse.ledger.state import Promise, promises
 
-__all__ = ["of_everybody", "of_person", "timeline"]
+__all__ = ["of_everybody", "of_numbers", "of_person", "timeline"]
 
 _EVENTS = ("made", *CLOSING)
 
@@ -28,6 +28,14 @@ def of_person(source: Source, person: str) -> list[dict[str, Any]]:
         if not known:
             raise LedgerError(f"The ledger has no promise to {person!r}.")
         events, checks = _events(connection, [promise.number for promise in known]), _checks(connection)
+        return [_story(promise, events[promise.number], checks) for promise in known]
+
+
+def of_numbers(source: Source, numbers: list[int]) -> list[dict[str, Any]]:
+    """Return everything that is kept about promises with these numbers."""
+    with source.reading() as (connection, runs):
+        known = promises(connection, runs, source.today(), numbers=numbers)
+        events, checks = _events(connection, numbers), _checks(connection)
         return [_story(promise, events[promise.number], checks) for promise in known]
 
 

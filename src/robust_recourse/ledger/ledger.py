@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 from sqlalchemy import URL, Connection
 
-from robust_recourse._validation import check_choice, check_flag
+from robust_recourse._validation import check_choice, check_flag, check_integer
 from robust_recourse.ledger import checking, forgetting, fulfilling, history, recording, renewing
 from robust_recourse.ledger.address import read_address
 from robust_recourse.ledger.asking import Decision
@@ -23,9 +23,11 @@ from robust_recourse.ledger.chain import Book, Head, appending, read_head, to_te
 from robust_recourse.ledger.check import Check
 from robust_recourse.ledger.current import Current
 from robust_recourse.ledger.database import Database
+from robust_recourse.ledger.errors import LedgerError
 from robust_recourse.ledger.fulfilling import Fulfilment
 from robust_recourse.ledger.given import need_method, need_text, read_date, read_people, read_person
 from robust_recourse.ledger.migrating import confirm, need_schema
+from robust_recourse.ledger.receipts import Receipt, read_receipt
 from robust_recourse.ledger.recording import Recorded
 from robust_recourse.ledger.runs import read_runs
 from robust_recourse.ledger.source import Source, frame_of
@@ -250,7 +252,11 @@ class Ledger:
         self._need()
         return read_date(until, "until", self._now().date())
 
-    def fulfil(self, person: Any, row: Any) -> Fulfilment:
+    def receipt(self, promise: int) -> Receipt:
+        """Return a promise by its number, with the code by which it can be verified."""
+        return read_receipt(self._ready, check_integer(promise, "promise", minimum=1))
+
+    def fulfil(self, person: Any, row: Any, *, promise: int | None = None) -> Fulfilment:
         """Say whether what a person did is what was promised, or better; if it is, record it.
 
         Parameters
@@ -259,13 +265,17 @@ class Ledger:
             The id.
         row : Series, mapping, DataFrame of one row or array_like
             The person's row as it is now.
+        promise : int, optional
+            The number of the promise, if no other one is meant.
         """
-        with self._promise(person) as (connection, book, promise):
-            data = next(iter(self._source.promises_in(connection, [promise.number]))).data
-            outcome = fulfilling.compare(promise.run.columns, data, row)
+        with self._promise(person) as (connection, book, known):
+            if promise is not None and promise != known.number:
+                raise LedgerError(f"Promise {promise} is open no more: it was followed by promise {known.number}.")
+            data = next(iter(self._source.promises_in(connection, [known.number]))).data
+            outcome = fulfilling.compare(known.run.columns, data, row)
             if outcome.fulfilled:
                 told = to_text(fulfilling.told(outcome))
-                book.add("fulfilled", about=promise.number, person=promise.person, data=told)
+                book.add("fulfilled", about=known.number, person=known.person, data=told)
         return outcome
 
     def withdraw(self, person: Any, *, reason: str) -> int:

@@ -1,5 +1,6 @@
 """What is told about recourses: sentences and pages."""
 
+from robust_recourse.notices import explorer
 from robust_recourse.notices.frames import beside, list_changes
 from robust_recourse.notices.notice import Change, Notice
 from robust_recourse.notices.odds import odds_sentence, odds_text
@@ -15,6 +16,7 @@ __all__ = [
     "beside",
     "describe",
     "describe_all",
+    "explorer",
     "list_changes",
     "odds_sentence",
     "odds_text",

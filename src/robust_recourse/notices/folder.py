@@ -17,7 +17,7 @@ from robust_recourse.notices.values import label_text
 __all__ = ["NoticeFolder", "file_names"]
 
 _LONGEST_NAME = 60
-_NAME = re.compile(r"index\.html|notice-[A-Za-z0-9-]+\.html")
+_NAME = re.compile(r"index\.html|page\.(?:js|css)|data\.js|notice-[A-Za-z0-9-]+\.html")
 
 
 class NoticeFolder:
@@ -56,6 +56,12 @@ class NoticeFolder:
         for name in before.difference(names):
             (self.path / name).unlink(missing_ok=True)
         self._remember(names)
+
+    def forget(self) -> None:
+        """Remove what earlier runs wrote, and nothing else."""
+        for name in self._own():
+            (self.path / name).unlink(missing_ok=True)
+        self._manifest.unlink(missing_ok=True)
 
     def _own(self) -> set[str]:
         """Return the files that earlier runs wrote; whatever else a manifest names is not ours."""

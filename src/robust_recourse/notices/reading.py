@@ -154,15 +154,24 @@ def _cells(table: Any, rows: Sequence[int]) -> list[list[Any]]:
     if isinstance(table, pd.DataFrame):
         columns: list[Any] = [table.iloc[:, k].array.take(list(rows)) for k in range(table.shape[1])]
     elif is_frame(table):
-        columns = [table[name].gather(list(rows)).to_list() for name in table.columns]
+        columns = [_of_polars(table[name].gather(list(rows))) for name in table.columns]
     else:
         columns = list(np.asarray(table)[list(rows)].T)
     return [_plain(column) for column in columns]
 
 
+def _of_polars(column: Any) -> Any:
+    # As a list, numbers in short precision would grow digits that nobody gave.
+    return column.to_numpy() if str(column.dtype) == "Float32" else column.to_list()
+
+
 def _plain(column: Any) -> list[Any]:
     """Return values as plain ones; None for those that are missing."""
-    numbers = column.to_numpy() if isinstance(column, pd.arrays.NumpyExtensionArray) else column
+    numbers = column
+    if isinstance(column, pd.arrays.NumpyExtensionArray):
+        numbers = column.to_numpy()
+    elif isinstance(getattr(column, "dtype", None), pd.ArrowDtype) and column.dtype.numpy_dtype.kind == "f":
+        numbers = column = column.to_numpy(dtype=column.dtype.numpy_dtype, na_value=np.nan)  # in its own precision
     if isinstance(numbers, np.ndarray) and numbers.dtype == np.float64:
         return [None if value != value else value for value in numbers.tolist()]
     return [plain(value) for value in column]

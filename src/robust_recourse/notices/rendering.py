@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from robust_recourse.notices.cells import Cell, Grid, grid
 from robust_recourse.notices.notice import Notice
-from robust_recourse.notices.sentences import NO_RECOURSE, how, least_share, phrases
+from robust_recourse.notices.sentences import CAUTIONS, NO_RECOURSE, how, least_share, phrases
 from robust_recourse.notices.values import column_text, label_text, printable
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals |= {"no_recourse": NO_RECOURSE, "version": version("robust-recourse")}
+    environment.globals |= {"cautions": CAUTIONS, "no_recourse": NO_RECOURSE, "version": version("robust-recourse")}
     environment.filters |= {
         "address": quote,
         "anchor": anchor,

@@ -11,19 +11,34 @@ from robust_recourse.notices.notice import Change, Notice, by_person
 from robust_recourse.notices.values import amount, column_text, label_text
 from robust_recourse.notices.writing import Writer
 
-__all__ = ["NO_RECOURSE", "consent", "describe", "describe_all", "how", "least_share", "percent", "phrases"]
+__all__ = ["CAUTIONS", "NO_RECOURSE", "consent", "describe", "describe_all", "how", "least_share", "percent", "phrases"]
 
 # What the person is told; the reason of the search is for those who run it.
 NO_RECOURSE: Mapping[str, str] = {
-    "no favourable candidate reachable": "none of the changes that are allowed leads to a row like those it accepts",
+    "no favourable candidate reachable": "the model accepts none of the changes that were tried",
     "nothing may change": "none of the details that were used may change",
     "impossible": "no change keeps all rules that were set for changes",
     "inconsistent model": "the model gave different answers to the same question",
     "refused by the model": "the model refuses the best change that the search came to",
     "no accepted point found": "the search came to no change that the model accepts",
     "none found with so few changes": "none was found with as few changes at a time as are allowed",
-    "promised odds out of reach": "no change that is allowed is as certain to last as was promised",
+    "promised odds out of reach": "no change that was tried is as certain to last as was promised",
     "out of time": "the time for the search was over before it got to this one",
+}
+# What the person is told of a change that the model accepts, and that is not all that was looked for.
+CAUTIONS: Mapping[str, str] = {
+    "at the edge": (
+        "These values are just enough, without a margin: a later model that differs only a little may refuse them."
+    ),
+    "one-class neighbourhood": "How far these values are from a refusal could not be found out.",
+    "stopped early": (
+        "The time for the search was over before it was finished. There may be changes that are easier or more certain "
+        "to last."
+    ),
+    "promised odds out of reach": "No change that was tried is as certain to last as was looked for.",
+    "margin out of reach": "No change that was tried is accepted as clearly as was looked for.",
+    "quorum out of reach": "Fewer of the retrained models accept these values than was looked for.",
+    "promised survival out of reach": "These values are less certain to last than was looked for.",
 }
 _PLAIN = Writer()
 _VERBS = {1: "raise", -1: "lower", 0: "change"}

@@ -16,7 +16,7 @@ import numpy as np
 
 from robust_recourse.notices.values import plain, text
 
-__all__ = ["FRACTION", "PERCENT", "Writer", "check_unit"]
+__all__ = ["FRACTION", "PERCENT", "Writer", "check_locale", "check_unit"]
 
 PERCENT, FRACTION = "%", "fraction"
 _DATE = "date"
@@ -26,6 +26,8 @@ _POINTS = "percentage points"
 _LONGEST = 40  # characters of a unit
 _SMALL, _LARGE = Decimal("1e-6"), Decimal("1e16")  # beyond these, numbers are written with exponents
 _WIDE = Context(prec=400)  # more than a number of a table has
+_SINGLE = Decimal("1e-7")  # relative: what a number loses in single precision, which is no rounding of ours
+_NO_CURRENCY = "XXX"  # the code whose sign is that of any currency
 
 
 def check_unit(unit: Any, name: str) -> None:
@@ -42,6 +44,12 @@ def check_unit(unit: Any, name: str) -> None:
             raise ValueError(f"{name} must name a day, as in 'days since 1970-01-01', got {unit!r}.") from error
 
 
+def check_locale(locale: str) -> None:
+    """Raise if nobody knows a locale, or nothing is installed that does."""
+    _babel("numbers")
+    _known(locale)
+
+
 @dataclass(frozen=True)
 class Writer:
     """Writes the values of one column.
@@ -53,7 +61,8 @@ class Writer:
         told as 7 %), ``"days since 1970-01-01"`` for dates that are numbers, or any other word (``"years"``).
         ``"date"`` tells moments without the time of day.
     digits : int or None
-        Digits behind the point; a number that has more is rounded, and told as being about that. None: all.
+        Digits behind the point; a number that has more is rounded, and told as being about that, unless it is that in
+        single precision. None: all.
     locale : str or None
         Whose signs are used, such as ``"de_DE"``; needs Babel. None: commas between thousands, and dates as 2026-01-31.
 
@@ -86,7 +95,7 @@ class Writer:
             day = _day(self.unit, exact)
             return self._number(exact, self.unit) if day is None else self._date(day)
         rounded = self._rounded(exact)
-        return f"{'about ' if rounded != exact else ''}{self._number(rounded, self.unit)}"
+        return f"{_about(rounded, exact)}{self._number(rounded, self.unit)}"
 
     def pair(self, before: Any, after: Any, *, quoted: bool = True) -> tuple[str, str]:
         """Write two values that differ; rounding does not make them look the same."""
@@ -106,7 +115,7 @@ class Writer:
             return ""
         exact = _short(_WIDE.subtract(new, old).copy_abs())
         rounded = self._rounded(exact) or exact
-        about = "about " if rounded != exact else ""
+        about = _about(rounded, exact, max(old.copy_abs(), new.copy_abs()))
         if self.unit == FRACTION:
             rounded = _times(100, rounded)
         return f"{about}{self._number(rounded, _POINTS if self.unit in (PERCENT, FRACTION) else self.unit)}"
@@ -130,9 +139,19 @@ class Writer:
         options = {"locale": _known(self.locale), "decimal_quantization": False}
         if unit == PERCENT:
             return str(local.format_percent(_times(Decimal("0.01"), number), **options))
+        if _is_sign(unit):
+            return self._local_money(number, _NO_CURRENCY, options).replace("\N{CURRENCY SIGN}", unit)
         if _CODE.fullmatch(unit) and local.is_currency(unit):
-            return str(local.format_currency(number, unit, **options))
+            return self._local_money(number, unit, options)
         return _with(unit, number, lambda size: str(local.format_decimal(size, **options)))
+
+    def _local_money(self, number: Decimal, code: str, options: dict[str, Any]) -> str:
+        local: Any = _babel("numbers")
+        if self.digits != 0:
+            return str(local.format_currency(number, code, **options))
+        # Nobody recorded cents.
+        pattern = local.parse_pattern(options["locale"].currency_formats["standard"].pattern.replace(".00", ""))
+        return str(pattern.apply(number, currency=code, currency_digits=False, **options))
 
     def _date(self, value: date) -> str:
         if self.unit == _DATE and isinstance(value, datetime):
@@ -185,9 +204,20 @@ def _plain(number: Decimal) -> str:
 
 def _with(unit: str, number: Decimal, write: Callable[[Decimal], str]) -> str:
     """Write a number with its unit behind it, or the sign of a currency before it."""
-    if len(unit) == 1 and unicodedata.category(unit) == "Sc":
+    if _is_sign(unit):
         return f"{'-' if number < 0 else ''}{unit}{write(number.copy_abs())}"
     return f"{write(number)} {unit}".rstrip()
+
+
+def _is_sign(unit: str) -> bool:
+    """Whether a unit is the sign of a currency."""
+    return len(unit) == 1 and unicodedata.category(unit) == "Sc"
+
+
+def _about(rounded: Decimal, exact: Decimal, size: Decimal = Decimal(0)) -> str:
+    """Return the word that stands before a number that was rounded; `size` is that of what it was calculated from."""
+    lost = _WIDE.subtract(rounded, exact).copy_abs()
+    return "about " if lost > _WIDE.multiply(_SINGLE, max(size, exact.copy_abs())) else ""
 
 
 def _first_day(unit: str) -> date:

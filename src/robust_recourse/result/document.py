@@ -19,9 +19,20 @@ from robust_recourse.result.cells import to_plain
 from robust_recourse.result.stored import Stored, columns_of, library_of
 
 if TYPE_CHECKING:
-    from robust_recourse.result.recourses import Recourses
+    from robust_recourse.result._entries import Entries
 
-__all__ = ["FORMAT", "MEASURES", "TABLES", "checksum", "document_of", "json_schema", "measure", "text_names", "written"]
+__all__ = [
+    "FORMAT",
+    "MEASURES",
+    "TABLES",
+    "checksum",
+    "document_of",
+    "json_schema",
+    "measure",
+    "provenance_facts",
+    "text_names",
+    "written",
+]
 
 FORMAT = 2  # a change that breaks readers is a new version
 TABLES = {"before": "x0", "after": "x", "boundary": "boundary"}
@@ -51,7 +62,7 @@ def checksum(document: dict[str, Any]) -> str:
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
-def document_of(found: Recourses) -> dict[str, Any]:
+def document_of(found: Entries) -> dict[str, Any]:
     """Return everything that a result holds, but for its traces, as data for JSON."""
     names = text_names(getattr(found.x, "columns", range(len(found.kinds))))
     library, exists = library_of(found.x), np.asarray(~np.isnan(found.column_costs).any(axis=1))
@@ -61,7 +72,7 @@ def document_of(found: Recourses) -> dict[str, Any]:
     document = {
         "version": FORMAT,
         "created_by": {"name": "robust-recourse", "version": version("robust-recourse")},
-        "provenance": _provenance(found),
+        "provenance": provenance_facts(found),
         "columns": [
             {"name": name, "kind": kind, "type": str(column.dtype), **_told(found, column.name)}
             for name, kind, column in zip(names, found.kinds, columns_of(found.x), strict=True)
@@ -82,7 +93,7 @@ def document_of(found: Recourses) -> dict[str, Any]:
     return {**document, "checksum": checksum(document)}
 
 
-def _told(found: Recourses, column: Hashable) -> dict[str, Any]:
+def _told(found: Entries, column: Hashable) -> dict[str, Any]:
     """Return how the values of a column are told, as far as that is known."""
     told = {"unit": found.units.get(column), "digits": found.digits.get(column)}
     return {key: value for key, value in told.items() if value is not None}
@@ -113,7 +124,7 @@ def _parts(column: Hashable) -> tuple[Hashable, ...]:
 
 
 def _row(
-    found: Recourses, i: int, names: Sequence[str], stored: dict[str, Stored], changed: Sequence[int], *, exists: bool
+    found: Entries, i: int, names: Sequence[str], stored: dict[str, Stored], changed: Sequence[int], *, exists: bool
 ) -> dict[str, Any]:
     odds = float(found.worst_case_odds[i])
     rows = {
@@ -146,7 +157,7 @@ def _row(
     }
 
 
-def _changed(found: Recourses, exists: BoolArray) -> list[list[int]]:
+def _changed(found: Entries, exists: BoolArray) -> list[list[int]]:
     """Return the columns that each recourse changes."""
     pairs = [
         [differs(plain(old), plain(new)) for old, new in zip(before.array, after.array, strict=True)]
@@ -155,7 +166,7 @@ def _changed(found: Recourses, exists: BoolArray) -> list[list[int]]:
     return [[k for k, column in enumerate(pairs) if column[i]] if exists[i] else [] for i in range(len(found))]
 
 
-def _costs(found: Recourses, changed: Sequence[Sequence[int]]) -> list[list[Any]]:
+def _costs(found: Entries, changed: Sequence[Sequence[int]]) -> list[list[Any]]:
     """Return what the changes do not tell: rows, columns and costs."""
     told = np.zeros(found.column_costs.shape)
     told[np.isnan(found.column_costs).all(axis=1)] = np.nan
@@ -171,7 +182,8 @@ def _exact(table: Stored) -> Iterator[list[Any]]:
         yield from ([i, k, value] for i, value in exact)
 
 
-def _provenance(found: Recourses) -> list[dict[str, Any]]:
+def provenance_facts(found: Entries) -> list[dict[str, Any]]:
+    """Return what made the recourses, as data for JSON."""
     known = found.provenance
     several = known if isinstance(known, tuple) else (known,)
     return [asdict(one) for one in several if one is not None]

@@ -17,7 +17,7 @@ from joblib.hashing import NumpyHasher
 from robust_recourse.futures import Jury
 from robust_recourse.tables import Schema
 
-__all__ = ["Provenance", "fingerprint"]
+__all__ = ["Provenance", "fingerprint", "jury_fingerprint"]
 
 _BY_NAME = (type, types.FunctionType, types.BuiltinFunctionType, types.MethodType, functools.partial)
 _ELSEWHERE = ("model", "random_state", "n_jobs")
@@ -84,9 +84,13 @@ class _Hasher(NumpyHasher):  # type: ignore[misc]
 
     def save(self, obj: Any) -> None:
         if isinstance(obj, np.ndarray) and not obj.dtype.hasobject:
-            names = obj.dtype.names
-            obj = obj.copy(order="C") if names is None else [(name, obj[name].copy(order="C")) for name in names]
+            obj = obj.copy(order="C") if obj.dtype.names is None else _fields(obj)
         super().save(obj)
+
+
+def _fields(array: Any) -> tuple[Any, ...]:
+    """Return what an array with fields holds; bytes, as ensembles of trees have thousands of such arrays."""
+    return (array.shape, *((name, array.dtype[name].str, array[name].tobytes()) for name in array.dtype.names))
 
 
 def _plain(value: Any) -> Any:
@@ -107,11 +111,17 @@ def _plain(value: Any) -> Any:
 def _jury(jury: Jury) -> dict[str, Any]:
     """Return the settings of a jury, how many models it has, and a name for these."""
     settings = {name: getattr(jury, name) for name in ("quorum", "margin", "rule", "survival", "confidence")}
-    # Models are many and do not change: their name is looked for once.
-    known = vars(jury).setdefault("_fingerprint", None) or fingerprint((jury.models, jury.check))
-    vars(jury)["_fingerprint"] = known
     check = None if jury.check is None else len(jury.check)
-    return {"models": len(jury), "check": check, **settings, "fingerprint": known}
+    return {"models": len(jury), "check": check, **settings, "fingerprint": jury_fingerprint(jury)}
+
+
+def jury_fingerprint(jury: Jury) -> str | None:
+    """Return a name that juries share if their models hold the same values."""
+    # Models are many and do not change: their name is looked for once.
+    if "_fingerprint" not in vars(jury):
+        vars(jury)["_fingerprint"] = fingerprint((jury.models, jury.check))
+    known: str | None = vars(jury)["_fingerprint"]
+    return known
 
 
 def _type_name(value: Any) -> str:

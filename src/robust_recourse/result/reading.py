@@ -18,7 +18,7 @@ from robust_recourse.result.provenance import Provenance
 from robust_recourse.result.status import Status
 from robust_recourse.result.stored import Stored
 
-__all__ = ["fields_of", "parsed", "text_of"]
+__all__ = ["fields_of", "guarded", "parsed", "provenance_of", "text_of"]
 
 _MOST = 2**63  # integers are below
 _CHANGED = "It was changed after it was written, or is damaged."
@@ -65,7 +65,7 @@ def fields_of(document: Mapping[str, Any]) -> dict[str, Any]:
     fields["kinds"] = tuple(_get(column, "kind", str, f"columns[{k}]") for k, column in enumerate(columns))
     fields |= {name: _plain(exact, name) for name in ("orders", "favourable", "threshold")}
     fields |= {"units": _told(fields["x"], columns, "unit", str), "digits": _told(fields["x"], columns, "digits", int)}
-    fields["provenance"] = _provenance(_get(document, "provenance", list))
+    fields["provenance"] = provenance_of(_get(document, "provenance", list))
     if _get(document, "checksum", str) != checksum(dict(document)):
         raise ValueError(f"The document does not have the checksum that it names. {_CHANGED}")
     return fields
@@ -97,7 +97,7 @@ def _table(exact: Mapping[str, Any], rows: list[Any], names: list[str], name: st
         told[k].append([i, value])
     types = _get(_get(exact, "types", dict, "exact"), name, list, "exact.types")
     stored = Stored(cells, told, types)
-    return _guarded(lambda: stored.read(index.library, index.names, index.labels, index.n), f"The table {name!r}")
+    return guarded(lambda: stored.read(index.library, index.names, index.labels, index.n), f"The table {name!r}")
 
 
 def _measured(rows: list[Any]) -> dict[str, Any]:
@@ -142,17 +142,18 @@ def _told(table: Any, columns: list[Any], key: str, kind: type) -> dict[Any, Any
     return {name: _get(column, key, kind, f"columns[{k}]") for k, (name, column) in told if key in column}
 
 
-def _provenance(known: list[Any]) -> Any:
-    several = _guarded(lambda: tuple(Provenance(**facts) for facts in known), "The provenance")
+def provenance_of(known: list[Any]) -> Any:
+    """Return what made recourses, from the facts about it."""
+    several = guarded(lambda: tuple(Provenance(**facts) for facts in known), "The provenance")
     return several if len(several) > 1 else next(iter(several), None)
 
 
 def _plain(exact: Mapping[str, Any], name: str) -> Any:
     data = _get(exact, name, list, "exact")
-    return _guarded(lambda: from_plain(data), f"exact.{name}")
+    return guarded(lambda: from_plain(data), f"exact.{name}")
 
 
-def _guarded(read: Callable[[], Any], what: str) -> Any:
+def guarded(read: Callable[[], Any], what: str) -> Any:
     """Read what a library may stumble over: damage has many faces."""
     try:
         return read()
@@ -168,7 +169,7 @@ def _number(row: Mapping[str, Any], name: str, i: int) -> float:
         return float("nan")
     if isinstance(value, bool) or not (isinstance(value, int | float) or value in ("inf", "-inf")):
         raise ValueError(f"rows[{i}].{name} must be a number, got {value!r:.100}.")
-    return float(_guarded(lambda: float(value), f"rows[{i}].{name}"))
+    return float(guarded(lambda: float(value), f"rows[{i}].{name}"))
 
 
 def _entry(entry: Any, what: str, n: int, p: int) -> tuple[int, int, Any]:

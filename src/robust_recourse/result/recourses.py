@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from datetime import date
 from os import PathLike
 from pathlib import Path
 from types import EllipsisType
@@ -15,19 +14,17 @@ import pandas as pd
 
 from robust_recourse import notices
 from robust_recourse._files import write_atomically
-from robust_recourse._validation import check_choice, check_flag
-from robust_recourse.notices.page import AUDIENCES, Audience
 from robust_recourse.result import document, parquet, reading
-from robust_recourse.result._entries import Entries
 from robust_recourse.result._showing import MOST_SHOWN, shown
+from robust_recourse.result._told import Told
+from robust_recourse.result.frames import frame_of
 from robust_recourse.result.future import FutureValidity, measure_future_validity
-from robust_recourse.tables import to_pandas
 
 __all__ = ["Recourses"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Recourses(Entries):
+class Recourses(Told):
     """The recourses of a batch: ``found[i]`` is one, slices, masks and lists of positions give several.
 
     There is one entry for every row that was explained, or several if several were asked for: those of a person stand
@@ -87,20 +84,7 @@ class Recourses(Entries):
         If a person has several recourses, the columns `person` and `rank` say whose each one is. A column of `x` that
         has one of these names keeps it; ours then starts with ``recourse_``.
         """
-        frame = to_pandas(self.x)
-        frame = frame if isinstance(frame, pd.DataFrame) else pd.DataFrame(frame)
-        extra: dict[str, Any] = {
-            **({"person": self.person, "rank": self.rank} if self._several else {}),
-            "cost": self.cost,
-            "budget": self.budget,
-            "valid": self.valid,
-            "status": [str(status) for status in self.status],
-            "reason": self.reason,
-            "worst_case_odds": self.worst_case_odds,
-            "n_queries": self.n_queries,
-            **{name: value for name, value in self.consent.items() if name in self._asked},
-        }
-        return notices.beside(frame, extra)
+        return frame_of(self, several=self._several)
 
     def changes(self) -> pd.DataFrame:
         """Return one line for every column that a recourse changes: row, column, from, to and cost.
@@ -194,99 +178,6 @@ class Recourses(Entries):
         """
         return measure_future_validity(self, models, favourable, threshold, level)
 
-    def to_html(
-        self,
-        path: str | PathLike[str] | None = None,
-        *,
-        title: str = "Recourse for refused applications",
-        audience: Audience = "both",
-        person: int | None = None,
-        names: Mapping[Hashable, str] | None = None,
-        locale: str | None = None,
-        note: str = "",
-        when: date | None = None,
-    ) -> str:
-        """Return a page with a notice for each person and a summary for the analyst.
-
-        The page needs nothing else: no network, no script, no other file. Printed, every notice begins a new page.
-        Everything that comes from the table is escaped.
-
-        Parameters
-        ----------
-        path : path-like, optional
-            File to write the page to.
-        title : str
-            Heading of the page.
-        audience : {"both", "applicant", "analyst"}
-            Only the notices, only the summary, or both.
-        person : int, optional
-            Position of the only row to show.
-        names, locale
-            See :meth:`describe`.
-        note : str
-            Last paragraph of every notice, such as whom to ask.
-        when : date, optional
-            The date that the notices bear; today if None.
-
-        Returns
-        -------
-        str
-            The page.
-        """
-        check_choice(audience, "audience", AUDIENCES)
-        rows = None
-        if person is not None:
-            rows = [int(i) for i in np.flatnonzero(self.person == person)]
-            if not rows:
-                raise ValueError(f"person must be the position of a row that was explained, got {person!r}.")
-        shown = self._notices(rows, names, locale)
-        page = notices.page(shown, title=title, audience=audience, when=when or date.today(), note=note)
-        if path is not None:
-            write_atomically(Path(path), page)
-        return page
-
-    def to_html_files(
-        self,
-        folder: str | PathLike[str],
-        *,
-        title: str = "Recourse for refused applications",
-        names: Mapping[Hashable, str] | None = None,
-        locale: str | None = None,
-        note: str = "",
-        when: date | None = None,
-        overwrite: bool = False,
-    ) -> list[Path]:
-        """Write the notice of every person into a file of its own, and the summary into ``index.html``.
-
-        Parameters
-        ----------
-        folder : path-like
-            Where to write; made if it does not exist. What an earlier call wrote there is replaced or removed, and
-            nothing else is touched; a file in it, ``.notices.json``, remembers what that was.
-        title, names, locale, note, when
-            See :meth:`to_html`.
-        overwrite : bool
-            Whether other files of the same names may be replaced.
-
-        Returns
-        -------
-        list of Path
-            The notices, in the order of the persons. Their names are made of the labels of the rows.
-
-        Raises
-        ------
-        FileExistsError
-            If there are other files of the same names, and `overwrite` is False.
-        """
-        return notices.write_pages(
-            Path(folder),
-            self._notices(names=names, locale=locale),
-            title=title,
-            when=when or date.today(),
-            note=note,
-            overwrite=check_flag(overwrite, "overwrite"),
-        )
-
     def to_json(self, path: str | PathLike[str] | None = None, *, indent: int | None = 2) -> str:
         """Return everything as one JSON document; :meth:`json_schema` says what is in it.
 
@@ -339,59 +230,20 @@ class Recourses(Entries):
     def from_parquet(path: str | PathLike[str]) -> Recourses:
         """Read what :meth:`to_parquet` wrote: a result that equals the one that was written, but for its traces.
 
-        Frames of pandas and polars, and arrays, come back as what they were.
+        Frames of pandas and polars, and arrays, come back as what they were. A folder of such files, as
+        :func:`robust_recourse.cluster.explain_dataset` writes it, is read as one result.
 
         Raises
         ------
         ValueError
             If the file was not written by :meth:`to_parquet`, or was changed; the message says what is wrong.
         """
-        fields, table = parquet.read_parquet(path)
-        found = Recourses(**fields)
-        parquet.check_table(path, found, table)
+        read = [parquet.read_parquet(file) for file in parquet.files_of(path)]
+        parts = [Recourses(**fields) for fields, _ in read]
+        found = parts[0] if len(parts) == 1 else Recourses.concat(parts)
+        parquet.check_table(path, found, pd.concat([table for _, table in read]) if len(read) > 1 else read[0][1])
         return found
-
-    @property
-    def _asked(self) -> set[str]:
-        """What retrained models were asked about, also where there is nobody to ask about."""
-        makers = self.provenance if isinstance(self.provenance, tuple) else (self.provenance,)
-        juries = [maker.parameters.get("jury") for maker in makers if maker is not None]
-        told = {name for name, value in self.consent.items() if not np.isnan(value).all()}
-        told |= {"jury_share"} if any(juries) else set()
-        return told | ({"survival_bound"} if any(jury.get("check") for jury in juries if jury) else set())
 
     @property
     def _several(self) -> bool:
         return bool((self.rank > 1).any())
-
-    def _notices(
-        self,
-        entries: Sequence[int] | None = None,
-        names: Mapping[Hashable, str] | None = None,
-        locale: str | None = None,
-    ) -> list[notices.Notice]:
-        chosen = range(len(self)) if entries is None else entries
-        if not chosen:
-            return []
-        labels, odds = self.labels, self.worst_case_odds
-        pair = notices.Pair(self.x0, self.x, self.column_costs, self._columns, names or {}, locale)
-        rows, writers = pair.rows(chosen), pair.writers()
-        return [
-            notices.Notice(
-                label=labels[i],
-                person=int(self.person[i]),
-                rank=int(self.rank[i]),
-                status=str(self.status[i]),
-                reason=str(self.reason[i]),
-                valid=bool(self.valid[i]),
-                cost=float(self.cost[i]),
-                worst_case_odds=float(odds[i]),
-                log_worst_case_odds=float(self.log_worst_case_odds[i]),
-                **{name: float(value[i]) for name, value in self.consent.items()},
-                before=before,
-                after=after,
-                changes=changes,
-                writers=writers,
-            )
-            for i, (before, after, changes) in zip(chosen, rows, strict=True)
-        ]
