@@ -25,6 +25,7 @@ from robust_recourse.paper.bench.summary import configurations, costs_of, hyperv
 from robust_recourse.paper.datasets import available
 
 DATA = ("synthetic", "german", "sba", "gmc")
+KINDS = ("network", "boosted trees")
 OURS, MARGIN, PEER = "RBR, jury", "RBR, margin", "BetaRCE"
 LEVELS = (0.8, 0.9, 0.95)
 ASKED = {"german": 1.15, "gmc": 1.15, "synthetic": 1.0, "sba": 0.99}  # of the hypervolume
@@ -84,10 +85,10 @@ def searches(name, arguments, classifier="network"):
         method = RobustBayesianRecourse(**{"model": case.model, **how, **more}).fit(case.X_train)
         for model in (*watched, present):
             model.rows = 0
-        start = time.perf_counter()
-        return method.explain(case.instances), time.perf_counter() - start
+        start = time.process_time()  # of the processor: the machine may be busy
+        return method.explain(case.instances), time.process_time() - start
 
-    _, alone = explained()
+    alone = min(explained()[1] for _ in range(2))  # the first time something may be loaded
     _, together = explained(jury=Jury(list(case.jurors["bootstrap"]), 0.9))
     explained(model=present, jury=Jury(watched, 0.9))
     asked = sum(model.rows for model in watched)
@@ -119,6 +120,7 @@ def promised(name, case, setting, options, store, arguments, how):
     share = np.mean([model.predict(found.x[kept]) == 1 for model in fresh], axis=0)
     return {
         "promised": f"{int(kept.sum())} of {len(found.x)}",
+        "below": int((share < SURVIVAL).sum()) if kept.any() else 0,
         "broken": float((share < SURVIVAL).mean()) if kept.any() else 0.0,
         "least share": float(share.min()) if kept.any() else np.nan,
         "cost": float(np.nanmean(found.cost[kept])) if kept.any() else np.nan,
@@ -139,6 +141,7 @@ def main():
     parser.add_argument("--data", nargs="+", choices=DATA, default=None)
     parser.add_argument("--profile", default="paper", choices=("quick", "paper"))
     parser.add_argument("--rows", type=int, default=None, help="rows of GMC")
+    parser.add_argument("--classifier", nargs="+", choices=KINDS, default=KINDS)
     parser.add_argument("--people", type=int, default=100)
     parser.add_argument("--fresh", type=int, default=FRESH)
     parser.add_argument("--seed", type=int, default=0)
@@ -155,7 +158,7 @@ def main():
         show("Frontiers, by seed", measured)
         means = measured.drop(columns="seed").groupby("data", sort=False).mean().reset_index()
         show("Frontiers, means", means.assign(asked=means["data"].map(ASKED)))
-    rows = [searches(name, arguments, kind) for name in names for kind in ("network", "boosted trees")]
+    rows = [searches(name, arguments, kind) for name in names for kind in arguments.classifier]
     show(f"Searches with a jury of 20, quorum 0.9, seed {arguments.seed}", pd.DataFrame(rows))
 
 

@@ -420,7 +420,14 @@ def export(bench, file):
         "people": bench.people,
         "columns": [vars(column) for column in bench.grid.columns],
         "actions": {name: getattr(bench.actions, name) for name in names},
-        "ours": {"x": found.x, "valid": found.valid, "cost": found.cost, "batch": batch, "alone": np.median(alone)},
+        "ours": {
+            "x": found.x,
+            "valid": found.valid,
+            "cost": found.cost,
+            "cheapest": bench.boundary_cost(found),
+            "batch": batch,
+            "alone": np.median(alone),
+        },
     }
     joblib.dump(problem, file)
 

@@ -38,6 +38,7 @@ ONE = above(0)
         ({"models": above(0)}, TypeError, r"models must be a sequence of models, got one function"),
         ({"models": LogisticRegression()}, TypeError, "models must be a sequence"),
         ({"models": 3}, TypeError, "models must be a sequence"),
+        ({"models": "abc"}, TypeError, "models must be a sequence of models, got one str"),
         ({"quorum": 0.0}, ValueError, "quorum must be"),
         ({"quorum": 1.1}, ValueError, "quorum must be at most 1"),
         ({"quorum": float("nan")}, ValueError, "quorum"),
@@ -48,6 +49,7 @@ ONE = above(0)
         ({"check": []}, ValueError, "check is empty"),
         ({"models": [above(1), ONE], "check": [above(2), ONE]}, ValueError, r"check\[1\] is models\[1\]: a model that"),
         ({"models": [Juror(ONE)], "check": [ONE]}, ValueError, r"check\[0\] is models\[0\]"),
+        ({"check": [above(1), ONE, Juror(ONE)]}, ValueError, r"check\[2\] is check\[1\]: a model testifies once"),
         ({"survival": 0.9}, ValueError, "survival needs check="),
         ({"survival": 1.0, "check": many(50)}, ValueError, "survival must be less than 1"),
         ({"survival": 0.9, "check": many(41)}, ValueError, "check has 41 models.*It takes at least 42"),
@@ -117,6 +119,15 @@ def test_retraining_keeps_jurors_and_check_apart(data, tmp_path):
     assert Jury.retrain(LogisticRegression(), X, y, n_models=4, n_check=3, random_state=0).survival is None
     later = Jury.retrain(LogisticRegression(), X, y, n_models=2, n_check=1, start=2, random_state=0)
     np.testing.assert_array_equal([m.coef_[0] for m in (*later.models, *later.check)], [m.coef_[0] for m in same[2:]])
+
+
+@pytest.mark.parametrize(
+    ("survival", "message"),
+    [(1.0, "survival must be less than 1"), (0.9999, "takes a check of more than 5000 models at a confidence of 0.95")],
+)
+def test_nobody_trains_a_check_that_is_out_of_reach(data, survival, message):
+    with pytest.raises(ValueError, match=message):
+        Jury.retrain(LogisticRegression(), *data, n_models=1, survival=survival)
 
 
 def test_attempts_are_stricter_and_stricter(data):

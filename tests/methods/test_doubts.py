@@ -68,7 +68,7 @@ def test_values_that_no_training_row_has_are_named(method):
         found = method.explain(BAD)
     (warning,) = caught
     assert all(part in str(warning.message) for part in NAMED)
-    assert 'accept them with unseen="ignore" in explain' in str(warning.message)
+    assert str(warning.message).endswith('accept them with unseen="ignore".')
     assert warning.filename == __file__
     assert method.explain(BAD, unseen="ignore").equals(found)
 
@@ -167,6 +167,19 @@ def test_a_label_among_the_features_is_named(values):
         NearestAccepted(trees, favourable=values[0]).fit(table)
     assert len(caught) == 1
     assert caught[0].filename == __file__
+
+
+def test_a_label_that_the_model_did_not_learn_by_heart_is_named():
+    label = (rng.random(N) < probability(X)).astype(int)
+    table = X.assign(outcome=label)
+
+    def nearly(rows):
+        return np.where(rows["income"] > X["income"].quantile(0.98), 0, rows["outcome"])
+
+    share = int(100 * (nearly(table) == label).mean())
+    assert share < 100
+    with pytest.warns(UserWarning, match=rf"^Column 'outcome' alone tells whom.* in {share} % of the 120 rows of X"):
+        NearestAccepted(nearly).fit(table)
 
 
 def test_a_column_that_the_model_was_not_trained_with_is_named():

@@ -470,8 +470,11 @@ def test_a_type_that_does_not_hold_every_recourse_is_one_of_objects():
     X = pd.DataFrame({"code": np.array(["a", 3, "c"] * 20, dtype=object), "rate": np.arange(60.0)})
     rows = pd.DataFrame({"code": pd.Series(["a", "c"], dtype="str"), "rate": [1.0, 2.0]})
     for goal in (3, "a"):
-        method = NearestAccepted(lambda table, goal=goal: np.array([cell == goal for cell in table["code"].tolist()]))
-        found = method.fit(X).explain(rows)
+
+        def model(table, goal=goal):
+            return np.array([cell == goal for cell in table["code"].tolist()]) & (table["rate"] < 50.0).to_numpy()
+
+        found = NearestAccepted(model).fit(X).explain(rows)
         assert found.x["code"].tolist() == [goal, goal]
         assert found.x["code"].dtype == object
 

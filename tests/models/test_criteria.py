@@ -64,6 +64,28 @@ def test_a_row_is_left_out_as_soon_as_it_is_decided():
     assert [juror.asked for juror in jurors] == [3, 3, 3, 2, 2, 2, 2, 2, 0, 0]
 
 
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 12), st.sampled_from([0.5, 0.8, 1.0]), st.booleans())
+def test_what_a_jury_was_asked_before_changes_no_verdict(seed, n_jurors, quorum, mean):
+    rng = np.random.default_rng(seed)
+    votes = rng.uniform(size=(60, n_jurors)) ** rng.uniform(0.1, 3.0, n_jurors)
+    votes = votes if mean else votes > 0.5
+    together = Votes([Juror(column) for column in votes.T], quorum)
+    for part in np.array_split(np.arange(60), 5):
+        np.testing.assert_array_equal(together(part[:, None].astype(float), part), ask(votes[part], quorum)[0])
+
+
+def test_those_who_refused_lately_are_asked_first():
+    votes = np.ones((4, 10), dtype=bool)
+    votes[:, 7:] = False
+    jurors = [Juror(column) for column in votes.T]
+    jury, rows = Votes(jurors, 0.8), np.arange(4)
+    jury(rows[:, None].astype(float), rows)
+    assert [juror.asked for juror in jurors] == [4] * 10
+    jury(rows[:, None].astype(float), rows)
+    assert [juror.asked for juror in jurors] == [4] * 7 + [8] * 3
+
+
 def test_a_quorum_is_not_missed_by_rounding():
     for n in range(1, 60):
         for k in range(1, n + 1):

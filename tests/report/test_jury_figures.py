@@ -75,7 +75,7 @@ def test_the_curve_shows_the_share_at_every_cost(arrays):
         np.testing.assert_allclose(share, np.mean([model(rows) for model in jury.models], axis=0), atol=0.11)
         assert share[-1] == np.mean([model(recourse.x[None])[0] for model in jury.models])
     labels = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
-    assert f"with a jury, cost {found.cost:.3g}" in labels
+    assert f"with a jury: cost {found.cost:.3g}, accepted by 100%" in labels
     assert found.jury_share >= 0.9
 
 
@@ -97,6 +97,18 @@ def test_every_juror_has_its_boundary(arrays, frames):
     found, jury, model = frames
     figure = draw_jury(found, jury.models, model)
     assert figure.axes[0].get_xlabel() in {"income", "job"}
+
+
+def test_of_many_columns_the_two_that_change_most_are_drawn():
+    X = np.random.default_rng(0).uniform(-3.0, 3.0, (400, 4))
+
+    def model(least):
+        return lambda X: (np.minimum(X[:, 1] + 0.1 * X[:, 0], X[:, 3]) > least).astype(int)
+
+    jury = Jury([model(least) for least in (-0.1, 0.0, 0.1)], 1.0)
+    found = RobustBayesianRecourse(model(0.0), jury=jury, random_state=0).fit(X).explain([[0.0, -1.0, 0.0, -1.5]])[0]
+    ax = draw_jury(found, jury.models, model(0.0)).axes[0]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("column 1", "column 3")
 
 
 def test_all_of_the_jury_is_shaded(arrays):

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.compose import make_column_transformer
+from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from robust_recourse import ActionSet, RobustBayesianRecourse
+from robust_recourse.models.encoding import Ends, borders, made_of, split_off
 from robust_recourse.models.leaves import accepted_leaves
+from robust_recourse.search.explain import movable
+from robust_recourse.search.leaves import cheapest_leaves
+from robust_recourse.search.run import make_task
+from robust_recourse.search.space import Space
 
 
 def grown(seed, whole=False, labels=(0, 1)):
@@ -83,3 +95,97 @@ def test_on_a_grid_it_is_the_cheapest_of_all_rows(seed):
     for (_, own), row in zip(people.iterrows(), found.boundary.astype(float).to_numpy(), strict=True):
         least = (np.abs(every - own) / units).sum(axis=1).min()
         assert (np.abs(row - own) / units).sum() == pytest.approx(least)
+
+
+VALUES = {"whole": range(7), "flag": (0, 1), "half": np.arange(9) / 2, "kind": ("a", "b", "c")}
+ENCODERS = {"hot": OneHotEncoder(), "ordinal": OrdinalEncoder()}
+
+
+def mixed_tree(seed, encoder, numbers=StandardScaler):
+    draw = np.random.default_rng(seed)
+    X = pd.DataFrame({name: draw.choice(list(values), 300) for name, values in VALUES.items()})
+    score = X.whole * X.flag / 4 + X.half / 3 * (X.kind == "b") + (X.kind == "a") + draw.normal(0.0, 0.5, 300)
+    columns = make_column_transformer((encoder, ["kind"]), remainder=make_pipeline(SimpleImputer(), numbers()))
+    tree = DecisionTreeClassifier(min_samples_leaf=3, random_state=0)
+    return X, make_pipeline(columns, tree).fit(X, score > score.quantile(0.6))
+
+
+def leaves_of(model, X, people, most=None, **words):
+    method = RobustBayesianRecourse(model, ActionSet(X, step={"half": 0.5}, **words), random_state=0).fit(X)
+    space = Space.of(method.schema_.read(people, "X"), method.moves_)
+    task = make_task(method, space, movable(method.limits_, space))
+    return method, task, cheapest_leaves(method, task, most)
+
+
+@settings(max_examples=8, deadline=None)
+@given(
+    seed=st.integers(0, 1000),
+    encoder=st.sampled_from(list(ENCODERS)),
+    most=st.sampled_from([None, 1, 2]),
+    fixed=st.sampled_from([[], ["half"], ["kind"]]),
+)
+def test_a_tree_in_a_pipeline_is_seen_through(seed, encoder, most, fixed):
+    X, model = mixed_tree(seed, ENCODERS[encoder])
+    people = X[~model.predict(X)][:5]
+    method, task, found = leaves_of(model, X, people, most, immutable=fixed)
+    every = pd.DataFrame(list(product(*VALUES.values())), columns=list(VALUES)).astype(X.dtypes.to_dict())
+    every = every[model.predict(every)]
+    points = method.to_points(every)
+    for own, best in zip(task.x0, found, strict=True):
+        changed = points != own
+        kept = ~changed[:, [list(X).index(name) for name in fixed]].any(axis=1)
+        kept &= changed.sum(axis=1) <= (most or len(VALUES))
+        cost = method.limits_.cost(points[kept], own)
+        if np.isnan(best).any():
+            assert not kept.any()
+        else:
+            assert method.limits_.cost(best, own) == pytest.approx(cost.min())
+
+
+def test_what_mixes_columns_or_goes_up_and_down_is_not_seen_through():
+    for numbers in (PCA, lambda: FunctionTransformer(lambda cells: np.abs(cells - 2))):
+        X, model = mixed_tree(0, ENCODERS["hot"], numbers)
+        assert leaves_of(model, X, X[~model.predict(X)][:3])[2] is None
+
+
+def test_who_has_gaps_is_left_to_the_search():
+    X, model = mixed_tree(0, ENCODERS["hot"])
+    people = X[~model.predict(X)][:3].reset_index(drop=True)
+    alone = leaves_of(model, X, people)[2]
+    people.loc[1, "half"] = np.nan
+    found = leaves_of(model, X, people)[2]
+    assert np.isnan(found[1]).all()
+    np.testing.assert_array_equal(found[[0, 2]], alone[[0, 2]])
+
+
+def test_borders_are_the_last_numbers_to_the_bit():
+    def encode(rows):
+        return np.column_stack([-3.0 * rows[:, 1] + 0.1, rows[:, 0]]).astype(np.float32)
+
+    ends = Ends(
+        np.array([0, 1, 1, 1, 1]),
+        np.array([1, 0, 0, 0, 0]),
+        np.array([0.7, 0.0, 0.3, 9.0, -9.0]),
+        np.array([True, True, False, True, True]),
+        np.array([-5.0, 5.0, -5.0, 5.0, 5.0]),
+        np.array([5.0, -5.0, 5.0, -5.0, -5.0]),
+    )
+    found = borders(encode, np.zeros((5, 2)), ends)
+    assert found[1] == 0.0
+    assert np.isnan(found[3])
+    assert np.isneginf(found[4])
+    for k, (column, sign) in {0: (1, 1.0), 2: (0, 1.0)}.items():
+        rows = np.zeros((2, 2))
+        rows[:, column] = found[k], np.nextafter(found[k], sign * np.inf)
+        encoded = encode(rows)[:, ends.made[k]]
+        holds = encoded >= ends.end[k] if ends.least[k] else encoded <= ends.end[k]
+        assert holds.tolist() == [True, False]
+
+
+def test_what_is_made_of_a_column_is_found_by_trying():
+    made = made_of(
+        lambda rows: np.column_stack([rows[:, 0] ** 2, -rows[:, 0], rows[:, 1]]), np.ones(2), 0, np.r_[-1, 2, 3]
+    )
+    assert made.columns.tolist() == [0, 1]
+    assert made.sign.tolist() == [1, -1]
+    assert split_off("a model")[1] == "a model"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,7 +13,8 @@ from hypothesis import strategies as st
 from robust_recourse.actions import ActionSet
 from robust_recourse.sampling.asking import OutOfTime
 from robust_recourse.search import oracle as module
-from robust_recourse.search.oracle import Oracle, check_time
+from robust_recourse.search.deadline import Deadline, check_time
+from robust_recourse.search.oracle import Oracle
 from robust_recourse.search.space import Space
 
 TRAIN = pd.DataFrame({"whole": np.arange(12), "real": np.linspace(-1, 1, 12) ** 3 * np.pi, "kind": list("abc") * 4})
@@ -211,10 +214,10 @@ def test_other_questions_are_put_and_counted():
 
 def test_after_the_deadline_nothing_is_asked(monkeypatch):
     now = [100.0]
-    monkeypatch.setattr(module.time, "time", lambda: now[0])
+    monkeypatch.setattr(time, "time", lambda: now[0])
     for space in (framed(), plain()):
         model, people, now[0] = Model(), np.array([0]), 100.0
-        oracle = Oracle(space, model, deadline=110.0)
+        oracle = Oracle(space, model, deadline=Deadline(110.0))
         points = whole(space, [9.0], people)
         oracle(points, people)
         now[0] = 110.0
@@ -234,9 +237,12 @@ def test_after_the_deadline_nothing_is_asked(monkeypatch):
         oracle.verify(points, people)
         assert model.n_rows > before
     check_time(None)
-    check_time(110.2)
+    check_time(Deadline(110.2))
     with pytest.raises(OutOfTime):
-        check_time(110.0)
+        check_time(Deadline(110.0))
+    check_time(Deadline(stopped=lambda: False))
+    with pytest.raises(OutOfTime):
+        check_time(Deadline(stopped=lambda: True))
 
 
 @settings(max_examples=30, deadline=None)

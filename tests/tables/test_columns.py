@@ -58,6 +58,22 @@ def test_floats_are_as_precise_as_they_are_recorded(dtype, values, step):
 
 
 @settings(max_examples=100, deadline=None)
+@given(st.lists(st.integers(-(10**4), 10**4), min_size=2, unique=True), st.integers(1, 3), st.sampled_from([15, 17]))
+def test_doubles_from_single_precision_have_the_digits_that_they_had_there(counts, digits, written):
+    recorded = [round(count / 10**digits, digits) for count in counts]
+    read = [float(f"{number:.{written}g}") for number in np.array(recorded, dtype=np.float32).tolist()]
+    column, expected = learn(read), learn(recorded)
+    assert (column.step, column.digits) == (expected.step, expected.digits)
+    assert (column.low, column.high) == (expected.low, expected.high)
+
+
+def test_doubles_of_single_precision_with_many_digits_have_no_step():
+    column = learn(np.random.default_rng(0).normal(size=50).astype(np.float32).astype(float))
+    assert column.step == 0.0
+    assert column.low < -1.0 < 1.0 < column.high
+
+
+@settings(max_examples=100, deadline=None)
 @given(st.lists(st.integers(-(10**6), 10**6), min_size=2, unique=True), st.integers(0, 4))
 def test_the_step_is_the_coarsest_power_of_ten_that_fits_all_values(counts, digits):
     values = [round(count / 10**digits, digits) for count in counts]

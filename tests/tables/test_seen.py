@@ -86,6 +86,26 @@ def test_what_is_a_little_outside_is_not(column, value):
     assert unseen(TRAIN, row(**{column: value})) == ""
 
 
+@pytest.mark.parametrize(
+    ("labels", "told"),
+    [
+        (["A7", "B1", "C2"], "rows 0 (label 'A7'), 1 (label 'B1'), 2 (label 'C2') ("),
+        ([8, 17, 3], "rows 0 (label 8), 1 (label 17), 2 (label 3) ("),
+        (pd.date_range("2026-01-01", periods=3), "row"),
+        ([0, 1, 2], "rows 0, 1, 2 ("),
+    ],
+)
+def test_rows_have_their_labels_if_these_are_no_numbers_of_rows(labels, told):
+    assert f"'FULL' in {told}" in unseen(TRAIN, row(job="FULL").set_axis(labels, axis=0))
+
+
+def test_numbers_of_single_precision_are_shown_as_they_were_recorded():
+    train = pd.DataFrame(
+        {"rate": [float(f"{x:.15g}") for x in np.array([1.8, 3.1, 10.6, 5.5] * 5, np.float32).tolist()]}
+    )
+    assert "1000 in row 0 (training rows have 1.8 to 10.6)" in unseen(train, pd.DataFrame({"rate": [1000.0]}))
+
+
 def test_an_empty_cell_is_no_number():
     train = pd.DataFrame({"two": [2.0, 5.0] * 10, "far": 100.0 + np.arange(20) / 7})
     assert unseen(train, train.head(2).assign(two=[np.nan, 2.0], far=[102.0, np.nan])) == ""

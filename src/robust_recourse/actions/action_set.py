@@ -45,8 +45,7 @@ class ActionSet:
         Columns that may only go up, or only go down: numbers and ordered categories.
     bounds : mapping from column to (low, high)
         Smallest and largest value of the column; ``None`` for no bound on that side, where a column of a frame keeps
-        to the range of the training rows. A row whose own value is outside has no recourse, unless the column is
-        immutable.
+        to the range of the training rows. They are about changes: whoever is outside may stay there.
     integer : iterable of column
         Columns of whole numbers. Those of an integer type are so without being named.
     step : mapping from column to float

@@ -119,7 +119,7 @@ class Moves:
         values: FloatArray = points * self.units
         for k, (known, effort) in self._efforts.items():
             back = piecewise_linear(points[..., k], effort, known)
-            told = self._told(k)(back)
+            told = self.told(k)(back)
             values[..., k] = np.where(piecewise_linear(told, known, effort) == points[..., k], told, back)
         return values
 
@@ -197,7 +197,7 @@ class Moves:
             return values
         values = values.copy()
         for rule in self.followers:
-            told = None if smoothly else self._told(rule.column)
+            told = None if smoothly else self.told(rule.column)
             values[:, rule.column] = rule.become(values, own, missing, told)
         return values
 
@@ -222,9 +222,9 @@ class Moves:
             if isinstance(rule, Rule):
                 yield rule.text, rule.holds(cells)
             else:
-                yield rule.text, rule.holds(values, became, own, missing, self._told(rule.column))
+                yield rule.text, rule.holds(values, became, own, missing, self.told(rule.column))
 
-    def _told(self, k: int) -> Callable[[FloatArray], FloatArray]:
+    def told(self, k: int) -> Callable[[FloatArray], FloatArray]:
         """Return what rounds numbers of a column to its grid, in its type."""
         step, short = self.columns[k].step, _short(self.dtypes[k]) if self.dtypes else None
         if step > 0.0:

@@ -107,7 +107,7 @@ class FutureModels(Sequence[Any]):
 def listed(models: Any, name: str) -> tuple[Any, ...]:
     """Return several models as a tuple of at least one."""
     one = callable(models) or callable(getattr(models, "predict", None))
-    if one or not np.iterable(models):
+    if one or isinstance(models, str) or not np.iterable(models):
         raise TypeError(f"{name} must be a sequence of models, got one {type(models).__name__}. Pass a list, [model].")
     several = tuple(models)
     if not several:

@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
-from robust_recourse._validation import check_choice, check_integer, check_real, check_share
+from robust_recourse._validation import check_choice, check_integer, check_real
 from robust_recourse.futures._models import listed
 from robust_recourse.futures._scenario import Scenario
 from robust_recourse.futures.retraining import future_models
@@ -28,6 +28,7 @@ _MEANS = (0.0, 0.5, 0.75, 0.9)  # of the way to a mean probability of 1, in atte
 _MARGINS = (0.2, 0.5, 0.75)  # of the way to a probability of 1, in the same attempts, once all jurors must accept
 _ATTEMPTS = 4  # at most
 _REFUSALS = 2  # models of a check that may refuse, in the number that is trained for one
+_MOST_TRAINED = 5_000  # models of a check, unless somebody asks for more
 _LEAST = 1e-9  # of a vote: 0.9 * 20 is 18, not a bit more
 
 
@@ -154,8 +155,7 @@ class Jury:
         chosen = check_scenarios(scenarios)
         n_models = check_integer(n_models, "n_models", minimum=1)
         if n_check is None:
-            wanted = 0 if survival is None else _enough(check_share(survival, "survival"), confidence)
-            n_check = ceil(wanted / len(chosen))
+            n_check = 0 if survival is None else ceil(_enough_to_train(survival, confidence) / len(chosen))
         n_check = check_integer(n_check, "n_check", minimum=0)
         trained = future_models(
             estimator,
@@ -321,11 +321,27 @@ def _check_apart(models: Sequence[Any], check: Sequence[Any]) -> None:
                 f"check[{k}] is models[{places[id(_model_of(model))]}]: a model that took part in the search may not "
                 "testify. Train others, with future_models(..., start=) or Jury.retrain(..., n_check=)."
             )
+    witnesses: dict[int, int] = {}
+    for k, model in enumerate(check):
+        first = witnesses.setdefault(id(_model_of(model)), k)
+        if first != k:
+            raise ValueError(f"check[{k}] is check[{first}]: a model testifies once, or the bound would be false.")
+
+
+def _enough_to_train(survival: float, confidence: float) -> int:
+    """Return how many models to train for a check, unless it is a number that nobody expects."""
+    n = _enough(check_level(survival, "survival"), confidence)
+    if n > _MOST_TRAINED:
+        raise ValueError(
+            f"A survival of {survival:g} takes a check of more than {_MOST_TRAINED} models at a confidence of "
+            f"{confidence:g}. Promise less, or say with n_check= that so many shall be trained."
+        )
+    return n
 
 
 def _enough(survival: float, confidence: float, refusals: int = _REFUSALS) -> int:
     """Return how many models can prove a survival when some of them refuse."""
     level, n = 1.0 - (1.0 - check_level(confidence, "confidence")) / _ATTEMPTS, refusals + 1
-    while n < 2**20 and share_at_least(n - refusals, n, level) < survival:
+    while n <= _MOST_TRAINED and share_at_least(n - refusals, n, level) < survival:
         n += 1
     return n

@@ -11,6 +11,7 @@ from robust_recourse.math.odds import Scales
 from robust_recourse.methods._odds_descent import Ends, Solver, objective_of
 from robust_recourse.methods._odds_problem import Problem
 from robust_recourse.methods._odds_rows import best_rows
+from robust_recourse.methods._steady import steadier
 from robust_recourse.result import Answer, Status
 from robust_recourse.sampling.neighbourhood import MOST_GROWTHS
 from robust_recourse.search import Outcome
@@ -25,6 +26,10 @@ REASONS = {
     Status.OK: "The recourse is a local minimum of the worst-case odds within its budget.",
     Status.NOT_CONVERGED: "The descent reached its cap of iterations; the recourse is accepted but may be improved.",
     Status.FELL_BACK: ("The model refuses the end of the descent; this is the best of its iterates that it accepts."),
+    Status.NEAREST: (
+        "This is the nearest accepted training row, moved into the action set: around it more rows are accepted than "
+        "around the row with the best worst-case odds."
+    ),
     Status.ONE_CLASS: (
         f"All samples around the boundary point got the same label, even after {MOST_GROWTHS} doublings of the "
         "sampling radius; this is the boundary point. Try another sampling_radius or more samples."
@@ -40,7 +45,9 @@ SWITCHED = (
 )
 
 
-def verify(problem: Problem, ends: Ends, solver: Solver, scales_of: Callable[[float], Scales]) -> list[Answer]:
+def verify(
+    problem: Problem, ends: Ends, solver: Solver, scales_of: Callable[[float], Scales], radius: float, n_samples: int
+) -> list[Answer]:
     """Ask the model about what will be returned, after the last rounding; go back along the path if it refuses."""
     every = np.arange(len(problem))
     last = np.array([path[-1] for path in ends.paths]).reshape(problem.boundary.shape)
@@ -49,6 +56,9 @@ def verify(problem: Problem, ends: Ends, solver: Solver, scales_of: Callable[[fl
         _fall_back(problem, ends, x, problem.task.oracle(x, every))
     else:
         x = best_rows(problem, list(problem.parts(scales_of)), solver, last)
+        for i in np.flatnonzero(steadier(problem, x, radius, n_samples // 2)):
+            assert problem.near is not None
+            x[i], ends.status[i] = problem.near[i], Status.NEAREST
     valid = problem.task.oracle.verify(x, every)
     _judge(problem, ends, solver, scales_of, x)
     outcomes = [

@@ -121,7 +121,8 @@ class PosteriorMethod(RecourseMethod):
         if self.target_odds is not None:
             return keep_promise(problem, self.solver, self.scales_at, float(self.target_odds))
         problem = self._widened(problem)
-        return verify(problem, descend(problem, self.solver, self.scales_at), self.solver, self.scales_at)
+        ends = descend(problem, self.solver, self.scales_at)
+        return verify(problem, ends, self.solver, self.scales_at, self.radius_, self.n_samples)
 
     def _problem(self, task: Task) -> Problem:
         """Draw the neighbourhoods of the boundary points; the budgets are what these cost.

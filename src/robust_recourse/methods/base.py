@@ -22,13 +22,15 @@ from robust_recourse.math.scales import scales_differ
 from robust_recourse.methods.consent import check_consent, check_jury
 from robust_recourse.methods.doubts import check_unseen, doubt_favourable, doubt_features
 from robust_recourse.result import Answer, Recourses
-from robust_recourse.result.provenance import fingerprint
+from robust_recourse.result.provenance import fingerprint, jury_fingerprint
 from robust_recourse.sampling.boundary import Look
+from robust_recourse.search.deadline import Deadline
 from robust_recourse.search.explain import accepted_rows, explain
 from robust_recourse.search.run import criterion, predictor
 from robust_recourse.search.space import Space
 from robust_recourse.search.task import Task
 from robust_recourse.tables import Seen, Table
+from robust_recourse.tables.table import UNSEEN
 
 __all__ = ["RecourseMethod"]
 
@@ -124,6 +126,8 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
         self.seed_ = check_seed(self.random_state)
         self.learn(points, space)
         self.model_fingerprint_ = fingerprint(self.model)
+        if self.jury is not None:
+            jury_fingerprint(self.jury)  # kept in the jury, so that `explain` does not look for it
         self.keep_settings()
         return self
 
@@ -162,24 +166,51 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
         UserWarning
             If there are such values; if all of several rows are accepted, so that `favourable` may be the wrong class.
         """
+        self.check_ready(n_recourses)
+        deadline = None
+        if time_limit is not None:
+            deadline = Deadline(time.time() + check_real(time_limit, "time_limit", minimum=0.0))
+        found = self.explain_table(self.read(X, unseen=unseen), n_recourses, deadline)
+        doubt_favourable(found, self.favourable)
+        return found
+
+    def check_ready(self, n_recourses: int = 1) -> None:
+        """Raise for whatever keeps :meth:`explain` from its work, rows aside."""
         check_is_fitted(self, "candidates_")
         self.check_parameters()
         check_consent(self)
         self.check_unchanged()
         check_jobs(self.n_jobs)
         check_integer(n_recourses, "n_recourses", minimum=1)
-        deadline = None
-        if time_limit is not None:
-            deadline = time.time() + check_real(time_limit, "time_limit", minimum=0.0)
-        found = explain(self, self.read(X, unseen=unseen), n_recourses, deadline)
-        doubt_favourable(found, self.favourable)
-        return found
+
+    def explain_table(self, table: Table, n_recourses: int = 1, deadline: Deadline | None = None) -> Recourses:
+        """Explain rows that :meth:`read` returned, maybe some of many: nothing is asked about them as a whole."""
+        return explain(self, table, n_recourses, deadline)
 
     def read(self, X: Any, name: str = "X", *, unseen: Unseen = "warn") -> Table:
         """Read rows to explain as :meth:`explain` does; `name` is what messages call them."""
         table = self.schema_.read(X, name, fewest=0)
         check_unseen(self.seen_, table, name, unseen)
         return table
+
+    def accepted_points(self, table: Table) -> tuple[FloatArray, FloatArray | None]:
+        """Return more training rows as points: those that the criterion takes, and if there is one, all accepted ones.
+
+        Rows with a category that the method does not know are left out, and an empty number is that of most candidates.
+        """
+        space, data = Space.of(table, self.moves_), "the training rows"
+        accepted, _ = accepted_rows(predictor(self, data), space)
+        accepted &= (table.values[:, self.schema_.categorical] != UNSEEN).all(axis=1)
+        points = _filled(space, np.median(self.candidates_, axis=0))
+        if self.accepted_ is None:
+            return points[accepted], None
+        consented, _ = accepted_rows(criterion(self, data), space)
+        return points[consented & accepted], points[accepted]
+
+    def keep_candidates(self, candidates: FloatArray, accepted: FloatArray | None) -> None:
+        """Search towards other rows than those that `fit` has found."""
+        self.candidates_, self.accepted_ = candidates, accepted
+        self.limits_ = _reachable(self.moves_.limits(), candidates)
 
     def asking(self, margin: float | None, jury: Jury | None) -> Self:
         """Return the same method with another criterion; without any, its candidates are all accepted rows."""
@@ -188,6 +219,22 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
         if jury is None and margin is None and self.accepted_ is not None:
             other.candidates_ = self.accepted_
             other.limits_ = _reachable(self.moves_.limits(), other.candidates_)
+        return other
+
+    def narrowed(self, actions: ActionSet) -> Self:
+        """Return the same method with an action set that allows less, see :func:`robust_recourse.actions.narrow`."""
+        other = copy(self)
+        other.actions, other.moves_ = actions, actions.resolve(self.schema_)
+        other.limits_ = _reachable(other.moves_.limits(), self.candidates_)
+        other.keep_settings()
+        return other
+
+    def promising(self, survival: float) -> Self:
+        """Return the same method with a jury that promises this survival; its check must be able to prove it."""
+        if self.jury is None or self.counts_votes:
+            raise ValueError("survival needs a jury with a check, which this method was not fitted with.")
+        other = self.asking(self.margin, replace(self.jury, survival=survival))
+        other.keep_settings()
         return other
 
     def look(self) -> Look:
@@ -244,10 +291,10 @@ def _reachable(limits: Limits, candidates: FloatArray) -> Limits:
     return replace(limits, targets=targets)
 
 
-def _filled(space: Space) -> FloatArray:
-    """Return the points of a table; an empty number is the median of its column."""
+def _filled(space: Space, medians: FloatArray | None = None) -> FloatArray:
+    """Return the points of a table; an empty number is the median of its column, or that which is given."""
     points, missing = space.points.copy(), space.table.missing & space.moves.numbers
     for k in np.flatnonzero(missing.any(axis=0)):
-        known = points[~missing[:, k], k]
+        known = points[~missing[:, k], k] if medians is None else medians[[k]]
         points[missing[:, k], k] = np.median(known) if len(known) else 0.0
     return points

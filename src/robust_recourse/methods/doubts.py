@@ -9,12 +9,14 @@ import numpy as np
 
 from robust_recourse._typing import BoolArray, Unseen
 from robust_recourse._validation import check_choice
+from robust_recourse.notices.sentences import percent
 from robust_recourse.result import Recourses, Status
 from robust_recourse.tables import Schema, Seen, Table
 
 __all__ = ["check_unseen", "doubt_favourable", "doubt_features"]
 
 _FEWEST = 5  # accepted rows, and refused ones: a column of fewer may follow them by chance
+_TELLS = 0.95  # of the accepted rows, and of the refused ones: what a label tells of a model that was trained with it
 
 
 def check_unseen(seen: Seen, table: Table, name: str, unseen: Unseen) -> None:
@@ -29,9 +31,10 @@ def check_unseen(seen: Seen, table: Table, name: str, unseen: Unseen) -> None:
     message = "" if unseen == "ignore" else seen.unseen(table, name)
     if not message:
         return
+    message += ' Correct them, or accept them with unseen="ignore".'
     if unseen == "error":
-        raise ValueError(f'{message} Correct them, or accept them with unseen="ignore".')
-    warnings.warn(f'{message} Correct them, or accept them with unseen="ignore" in explain.', stacklevel=4)
+        raise ValueError(message)
+    warnings.warn(message, stacklevel=4)
 
 
 def doubt_favourable(found: Recourses, favourable: Any) -> None:
@@ -49,7 +52,7 @@ def doubt_features(model: Any, schema: Schema, table: Table, accepted: BoolArray
     """Ask whether a column of the training rows is the label.
 
     That is a column that the model does not know by its name, if it knows names, or one with two values that tell whom
-    it accepts, in every row and without any other column.
+    it accepts, without any other column: in nearly every row, since few models learn nothing but the label.
     """
     names, trained = schema.names, getattr(model, "feature_names_in_", None)
     extra = [] if names is None or trained is None else np.flatnonzero(~names.isin(trained)).tolist()
@@ -59,18 +62,28 @@ def doubt_features(model: Any, schema: Schema, table: Table, accepted: BoolArray
             "is the label, or names people, leave it out of X.",
             stacklevel=3,
         )
-    for k in set(_deciding(table, accepted)).difference(extra):
-        warnings.warn(
-            f"Column {schema.label(k)} alone tells whom the model accepts, in all {len(table)} rows of X. Is it the "
-            "label? Then train the model without it, and leave it out of X.",
-            stacklevel=3,
-        )
+    for k, share in _deciding(table, accepted).items():
+        if k not in extra:
+            rows = f"all {len(table)} rows" if share == 1.0 else f"{percent(share)} of the {len(table)} rows"
+            warnings.warn(
+                f"Column {schema.label(k)} alone tells whom the model accepts, in {rows} of X. Is it the label? Then "
+                "train the model without it, and leave it out of X.",
+                stacklevel=3,
+            )
 
 
-def _deciding(table: Table, accepted: BoolArray) -> list[int]:
-    """Return the columns that have one value in all accepted rows, and another one in all others."""
+def _deciding(table: Table, accepted: BoolArray) -> dict[int, float]:
+    """Return the columns of two values that tell whom the model accepts, and the share of the rows in which they do."""
     if min(np.count_nonzero(accepted), np.count_nonzero(~accepted)) < _FEWEST:
-        return []
-    one, other = (table.values[rows] for rows in (accepted, ~accepted))
-    constant = (one == one[0]).all(axis=0) & (other == other[0]).all(axis=0) & ~table.missing.any(axis=0)
-    return np.flatnonzero(constant & (one[0] != other[0])).tolist()
+        return {}
+    found: dict[int, float] = {}
+    for k in np.flatnonzero(~table.missing.any(axis=0)).tolist():
+        values = table.values[:, k]
+        one, other = values.min(), values.max()
+        if one == other or not np.isin(values, (one, other)).all():
+            continue
+        right = (values == one) == accepted
+        right = right if right.mean() > 0.5 else ~right
+        if min(right[accepted].mean(), right[~accepted].mean()) >= _TELLS:
+            found[k] = float(right.mean())
+    return found

@@ -22,6 +22,7 @@ Rule = Literal["quorum", "mean"]
 
 # Multiples of it add up without rounding, so that sums do not depend on their order.
 _GRAIN = 2.0**-40
+_FADING = 0.9  # of what is remembered of refusals, from one question to the next
 
 
 class Criterion(Protocol):
@@ -68,12 +69,14 @@ class Votes:
 
     .. math:: \text{yes if } \sum_{i \le j} v_i \ge q k, \qquad \text{no if } \sum_{i \le j} v_i + k - j < q k,
 
-    whatever the others say; so that it is that of all votes, for any blocks and any order.
+    whatever the others say; so that it is that of all votes, for any blocks and any order. A yes takes nearly all
+    jurors and a no few of them, if it is the right ones: those who refused most of what was refused lately come first.
 
     Parameters
     ----------
     jurors : sequence of callable
-        Each returns its vote on every row, ``juror(X, rows)``: booleans, or probabilities.
+        Each returns its vote on every row, ``juror(X, rows)``: booleans, or probabilities. They are asked in this order
+        as long as nothing was refused.
     quorum : float
         The share :math:`q`.
     block : int
@@ -84,22 +87,29 @@ class Votes:
         self._jurors, self._block = tuple(jurors), block
         # Rounded down by less than one vote in a million: 0.9 * 20 is 18, not a bit more.
         self._need = np.floor((quorum * len(self._jurors) - 1e-9) / _GRAIN) * _GRAIN
+        self._refusals = np.zeros(len(self._jurors))  # of every juror, among rows that were refused
 
     def __call__(self, X: Any, rows: IntArray) -> BoolArray:
         """Return which rows have the quorum."""
-        k = len(self._jurors)
+        k, order = len(self._jurors), np.argsort(-self._refusals, kind="stable")
         yes, left, votes = np.zeros(len(rows), dtype=bool), np.arange(len(rows)), np.zeros(len(rows))
+        said = []
         for first in range(0, k, self._block):
-            block = self._jurors[first : first + self._block]
+            block = order[first : first + self._block]
             some = X if len(left) == len(rows) else take(X, left)
-            for juror in block:
-                votes[left] += np.floor(np.asarray(juror(some, rows[left]), dtype=float) / _GRAIN) * _GRAIN
+            for number in block:
+                vote = np.asarray(self._jurors[number](some, rows[left]), dtype=float)
+                votes[left] += np.floor(vote / _GRAIN) * _GRAIN
+                said.append((number, left, vote))
             known = votes[left]
             passed = known >= self._need
             yes[left[passed]] = True
             left = left[~passed & (known + (k - first - len(block)) >= self._need)]
             if not len(left):
                 break
+        self._refusals *= _FADING
+        for number, asked, vote in said:
+            self._refusals[number] += (1.0 - vote)[~yes[asked]].sum()
         return yes
 
 

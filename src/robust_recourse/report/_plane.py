@@ -273,9 +273,7 @@ def _column_plane(origin: FloatArray, places: list[int], free: BoolArray, names:
     """Return the plane of one or two columns, whose coordinates are their values."""
     for place in places:
         if not free[place]:
-            raise ValueError(
-                f"directions: {_name(place, names)} may not change, so nothing varies in it. {_choices(free, names)}"
-            )
+            raise ValueError(f"directions: nothing varies in {_name(place, names)} here. {_choices(free, names)}")
     if len(set(places)) < len(places):
         raise ValueError(f"directions must be two different columns, got {_name(places[0], names)} twice.")
     labels = tuple(_name(place, names, quote=False) for place in places)
@@ -347,7 +345,7 @@ def _orthonormal(pair: list[Any], free: BoolArray, names: list[Hashable] | None)
 def _choices(free: BoolArray, names: list[Hashable] | None) -> str:
     listed = ", ".join(_name(place, names) for place in np.flatnonzero(free)[:10])
     more = ", ..." if int(free.sum()) > 10 else ""
-    return f"The columns that may change are {listed}{more}."
+    return f"The columns that vary are {listed}{more}."
 
 
 def _name(place: int, names: list[Hashable] | None, *, quote: bool = True) -> str:

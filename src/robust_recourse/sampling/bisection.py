@@ -38,6 +38,7 @@ def bisect(
     high: FloatArray,
     narrow: Callable[[IntArray, FloatArray, FloatArray], BoolArray],
     least: FloatArray | None = None,
+    together: int = _TOGETHER,
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
     """Halve the brackets of lines until they are narrow.
 
@@ -54,6 +55,8 @@ def bisect(
     least : ndarray, optional
         For every person a position at which a line is known to be accepted. The lines of a person then compete: one
         whose bracket is beyond another's, or beyond the least, is dropped.
+    together : int
+        Questions up to which a call is asked ahead.
 
     Returns
     -------
@@ -77,7 +80,7 @@ def bisect(
     going, halvings = open_lines(np.arange(len(low))), 0
     while len(going) and halvings < _MOST_HALVINGS:
         most = min(_MOST_LEVELS, _MOST_HALVINGS - halvings)
-        levels = int(np.clip(np.log2(_TOGETHER / len(going) + 1.0), 1, most))
+        levels = int(np.clip(np.log2(together / len(going) + 1.0), 1, most))
         answers, question = _ahead(ask, lines, going, low[going], high[going], narrow, levels)
         node = np.zeros(len(low), dtype=np.int64)
         place = np.empty(len(low), dtype=np.int64)

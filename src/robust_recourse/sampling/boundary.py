@@ -24,6 +24,7 @@ from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse.math.limits import Room
 from robust_recourse.sampling.asking import Ask, OutOfTime
 from robust_recourse.sampling.bisection import Lines, bisect
+from robust_recourse.sampling.exchanging import exchange
 from robust_recourse.sampling.few import cheapest_few
 from robust_recourse.sampling.options import Ladder, ladder_of
 from robust_recourse.sampling.polishing import polish
@@ -137,7 +138,7 @@ def _thoroughly(ask: Ask, room: Room, candidates: FloatArray, ladder: Ladder, x:
     points, owner = np.concatenate([x, points[accepted]]), np.append(np.arange(m), owner[accepted])
     points = polish(ask.take(owner), room.take(owner), points)
     x = points[best_of_each(owner, room.cost(points, owner))]
-    few = cheapest_few(ask, room, ladder, x)
+    few = exchange(ask, room, cheapest_few(ask, room, ladder, x))
     found = np.flatnonzero((few != x).any(axis=1))
     few[found] = polish(ask.take(found), room.take(found), few[found])
     return few

@@ -19,24 +19,23 @@ from robust_recourse.sampling.options import ROUNDED, Ladder, options_of
 from robust_recourse.sampling.polishing import polish
 from robust_recourse.sampling.ranking import best_of_each, rank_within
 
-__all__ = ["cheapest_few", "cheapest_of_each"]
+__all__ = ["LESS", "cheapest_few", "cheapest_of_each"]
 
-_ROUNDS = 3  # after something cheaper was found
-_VALUES = 3  # of a number on either side, in sets that must beat what is known
-_FINER = {1: (17,), 2: (2, 5, 17), 3: (2, 5)}  # where nothing is known yet, one after the other, by number of changes
-_THREE = (1, 2)  # the same for sets of three
+_ROUNDS = 2  # after something cheaper was found
+_VALUES = 5  # of a number on either side, in sets that must beat what is known
+_FINER = {1: (64,), 2: (2, 5, 17), 3: (1, 2)}  # the same where nothing is known yet, by number of changes
 _SHARE = 1.0 / 3.0  # of a known cost that one column of two gets; the other gets the rest
-_LESS = 2.0**-7  # of a known cost that must be saved
 _FOLLOWED = 3  # points of a person that are polished
 _POINTS, _ALL = 4096, 2**17  # of a person, of every kind: to beat what is known, and to find anything at all
 _OPTIONS = {2: 640, 3: 112}  # single changes of a person that are combined
-_NUMBERS = 2**21  # in the points that are asked about together
+_NUMBERS, _TOGETHER = 2**21, 2**23  # in the points of a person, and in those that are built together
+
+LESS = 2.0**-7
+"""The part of a known cost that must be saved."""
 
 
-def cheapest_few(
-    ask: Ask, room: Room, ladder: Ladder, x: FloatArray, most: int = 2, *, closely: bool = False
-) -> FloatArray:
-    """Replace points by cheaper ones that change at most so many columns, where there are any.
+def cheapest_few(ask: Ask, room: Room, ladder: Ladder, x: FloatArray, size: int = 2) -> FloatArray:
+    """Replace points by cheaper ones that change so many columns, where there are any.
 
     Parameters
     ----------
@@ -48,10 +47,9 @@ def cheapest_few(
         Values of the columns.
     x : ndarray of shape (m, p)
         A point of each that the model accepts; NaN if none is known.
-    most : int
-        How many columns may change.
-    closely : bool
-        Whether all values of the ladder are tried in the end to find something cheaper, not a few.
+    size : int
+        How many columns change, 1, 2 or 3. Sets of two are tried to find something cheaper, too, those of three only
+        to find anything at all.
 
     Returns
     -------
@@ -59,40 +57,28 @@ def cheapest_few(
         Points that the model accepts, and that are rows; what was known where nothing is cheaper.
     """
     x = x.copy()
-    for values in (_VALUES, _FINER[2][-1])[: 1 + closely]:
-        going = np.flatnonzero(~np.isnan(x).any(axis=1)) if values != _VALUES else np.arange(len(x))
-        for _ in range(_ROUNDS):
-            found = _improved(ask.take(going), room.take(going), ladder, x[going], most, values)
-            better = ~np.isnan(found).any(axis=1)
-            x[going[better]] = found[better]
-            going = going[better]
-            if not len(going):
-                break
+    for n in _FINER[size]:
+        missing = np.flatnonzero(np.isnan(x).any(axis=1))
+        if len(missing):
+            x[missing] = _tried(ask.take(missing), room.take(missing), ladder, x[missing], size, n)
+    going = np.flatnonzero(~np.isnan(x).any(axis=1) & (size == 2))
+    for _ in range(_ROUNDS):
+        if not len(going):
+            break
+        found = _tried(ask.take(going), room.take(going), ladder, x[going], size, _VALUES)
+        better = ~np.isnan(found).any(axis=1)
+        x[going[better]] = found[better]
+        going = going[better]
     return x
 
 
-def _improved(ask: Ask, room: Room, ladder: Ladder, x: FloatArray, most: int, values: int) -> FloatArray:
-    """Return cheaper points, NaN where there are none."""
-    cost = np.nan_to_num(room.limits.cost(x, room.x0), nan=np.inf)
-    found, known = np.full_like(x, np.nan), np.isfinite(cost)
-    passes = [(np.flatnonzero(known), values, min(most, 2))]
-    passes += [(np.flatnonzero(~known), n, min(most, 2)) for n in _FINER[min(most, 3)]]
-    if most > 2:
-        passes += [(np.flatnonzero(~known), n, 3) for n in _THREE]
-    for some, n, size in passes:
-        left = some[np.isnan(found[some]).any(axis=1)]
-        if len(left):
-            part, question = room.take(left), ask.take(left)
-            limit = cost[left] * (1.0 - _LESS)
-            found[left] = _tried(question, part, limit, _Sets(question, part, ladder, limit, n, size))
-    return found
-
-
-def _tried(ask: Ask, room: Room, limit: FloatArray, sets: _Sets) -> FloatArray:
+def _tried(ask: Ask, room: Room, ladder: Ladder, x: FloatArray, size: int, n: int) -> FloatArray:
     """Ask about small sets of changes, follow the cheapest that are accepted, and return the best, NaN if none is."""
+    limit = np.nan_to_num(room.limits.cost(x, room.x0), nan=np.inf) * (1.0 - LESS)
+    sets = _Sets(ask, room, ladder, limit, n, size)
     held, owners = [np.zeros((0, room.x0.shape[1]))], [np.zeros(0, dtype=np.int64)]
-    size = max(1, _NUMBERS // (sets.most * room.x0.shape[1]))
-    for people in np.array_split(np.arange(len(room)), -(-len(room) // size)):
+    together = max(1, _TOGETHER // (sets.most * room.x0.shape[1]))
+    for people in np.array_split(np.arange(len(room)), -(-len(room) // together)):
         built = [build(people) for build in sets.kinds()]
         owner = np.concatenate([owner for _, owner in built])
         points = ask.rows(np.concatenate([points for points, _ in built]), owner, "inward")

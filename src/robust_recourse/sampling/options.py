@@ -13,7 +13,7 @@ from robust_recourse.sampling.asking import Ask
 
 __all__ = ["ROUNDED", "Ladder", "Options", "ladder_of", "options_of"]
 
-_RUNGS = 17  # quantiles of a column
+_RUNGS = 129  # quantiles of a column
 
 ROUNDED = 1.0 + 2.0**-40
 """A cost may be so many times what was to be spent, by rounding."""

@@ -27,6 +27,7 @@ _DEAREST, _WIDEST = 4, 24  # changes that are traded, and columns that are all t
 _NUDGED, _NUDGE = 2, 0.0625  # changes that a nudge to another column eases, and its part of the cost
 _BISECTED = 3  # trades of a person that are followed
 _NUMBERS = 2**22  # in the points that are asked about together
+_AHEAD = 8192  # questions up to which a call is asked ahead: of many short ways
 
 
 class _Ways(NamedTuple):
@@ -229,5 +230,6 @@ def _shortened(ask: Ask, room: Room, ways: _Ways) -> FloatArray:
 
     n = len(people)
     lines = Lines(people, np.zeros(n), point)
-    _, high, _ = bisect(ask, lines, np.zeros(n), np.ones(n), lambda _, low, high: high - low <= _GAIN * high)
+    low, high = np.zeros(n), np.ones(n)
+    _, high, _ = bisect(ask, lines, low, high, lambda _, low, high: high - low <= _GAIN * high, together=_AHEAD)
     return point(np.arange(n), high)

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 from collections.abc import Iterable
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from robust_recourse._files import write_atomically
 from robust_recourse.futures import Jury
 from robust_recourse.methods.base import RecourseMethod
 from robust_recourse.methods.registry import METHODS
+from robust_recourse.result.provenance import Provenance
 from robust_recourse.saving import archive, juries
 from robust_recourse.saving.archive import Archive, damaged
 from robust_recourse.saving.kinds import KINDS
 from robust_recourse.saving.models import UntrustedModelError, check_trusted, pack, unpack
 from robust_recourse.tables.plain import decode, encode
 
-__all__ = ["UntrustedModelError", "load", "save"]
+__all__ = ["UntrustedModelError", "fingerprint", "load", "save"]
 
 _FORMAT = 2
 _MODELS = ("model", "jury")  # parameters that are models, and kept as such
+_ELSEWHERE = ("n_jobs", "random_state")  # parameters that change nothing, or whose effect is learnt
 _PACKAGES = ("robust-recourse", "numpy", "pandas", "scikit-learn", "skops")
 
 
@@ -83,6 +90,28 @@ def save(method: RecourseMethod, path: str | os.PathLike[str], *, include_model:
         ),
     }
     write_atomically(path, archive.pack(Archive(data, arrays, model, packed)))
+
+
+def fingerprint(method: RecourseMethod) -> str:
+    """Return a name that two fitted methods share only if they give the same recourses.
+
+    They share it across processes, and before and after :func:`save` and :func:`load`. A model that is a function is
+    known by its name alone: what it does cannot be told.
+    """
+    params = method.get_params(deep=False)
+    learnt = [name for name in vars(method) if name not in params and not name.startswith("_")]
+    names = [name for name in params if name not in (*_MODELS, *_ELSEWHERE)]
+    arrays: list[Any] = []
+    facts = {
+        "method": type(method).__name__,
+        "learnt": _encoded(method, [*names, *learnt], arrays),
+        "provenance": asdict(Provenance.of(method)),
+        "model": getattr(method.model, "__qualname__", type(method.model).__qualname__),
+    }
+    digest = hashlib.blake2b(json.dumps(facts, sort_keys=True, default=str).encode(), digest_size=16)
+    for array in arrays:
+        digest.update(f"{array.dtype.str} {array.shape}".encode() + np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
 
 
 def load(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 
 from robust_recourse._typing import BoolArray
@@ -14,6 +12,7 @@ from robust_recourse.result import Recourses
 from robust_recourse.result.answer import Answer
 from robust_recourse.result.status import Status
 from robust_recourse.search.collect import collect
+from robust_recourse.search.deadline import Deadline
 from robust_recourse.search.jury import consented, judged
 from robust_recourse.search.method import Method
 from robust_recourse.search.run import out_of_time, predictor
@@ -29,7 +28,7 @@ _CONTRADICTED = (
 )
 
 
-def explain(method: Method, table: Table, n_recourses: int, deadline: float | None) -> Recourses:
+def explain(method: Method, table: Table, n_recourses: int, deadline: Deadline | None) -> Recourses:
     """Find recourses for every row of a table; the parameters are those of a method's `explain`."""
     space = Space.of(table, method.moves_)
     answers = _without_search(method, space, deadline)
@@ -40,7 +39,7 @@ def explain(method: Method, table: Table, n_recourses: int, deadline: float | No
     return collect(method, space, judged(method, space, everybody))
 
 
-def _without_search(method: Method, space: Space, deadline: float | None) -> list[Answer | None]:
+def _without_search(method: Method, space: Space, deadline: Deadline | None) -> list[Answer | None]:
     """Answer people who need no search, or cannot be searched for; None for the others."""
     accepted, asked = accepted_rows(predictor(method), space, deadline)
     free = movable(method.limits_, space)
@@ -61,13 +60,13 @@ def _without_search(method: Method, space: Space, deadline: float | None) -> lis
     return answers
 
 
-def accepted_rows(predict: Criterion, space: Space, deadline: float | None = None) -> tuple[BoolArray, BoolArray]:
+def accepted_rows(predict: Criterion, space: Space, deadline: Deadline | None = None) -> tuple[BoolArray, BoolArray]:
     """Ask about the rows of a table as they are; return which are accepted, and which there was time for."""
     accepted, asked = np.zeros((2, len(space)), dtype=bool)
     for first in range(0, len(space), _BATCH):
         people = np.arange(first, min(first + _BATCH, len(space)))
         # The first block always: somebody who is accepted already is told so.
-        if first and deadline is not None and time.time() > deadline:
+        if first and deadline is not None and deadline.passed:
             break
         values = space.table.values[people]  # a copy: a model may write into what it is given
         accepted[people] = predict(space.decode(values, people), space.rows_of(people))

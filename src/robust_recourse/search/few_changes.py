@@ -11,9 +11,12 @@ import numpy as np
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse.result.answer import Answer
 from robust_recourse.result.status import Status
-from robust_recourse.sampling.asking import OutOfTime
+from robust_recourse.sampling.asking import Ask, Dearer, OutOfTime
+from robust_recourse.sampling.exchanging import exchange
 from robust_recourse.sampling.few import cheapest_few, cheapest_of_each
 from robust_recourse.sampling.options import Ladder, ladder_of, options_of
+from robust_recourse.search.deadline import Deadline
+from robust_recourse.search.leaves import cheapest_leaves
 from robust_recourse.search.method import Method
 from robust_recourse.search.run import make_task, out_of_time, run
 from robust_recourse.search.space import Space
@@ -40,16 +43,14 @@ def few_changes(
     masks: BoolArray,
     found: list[Answer],
     most: int,
-    deadline: float | None,
+    deadline: Deadline | None,
 ) -> list[Answer]:
     """Replace recourses with more than `most` changes.
 
-    Changes of a recourse are taken back, the dearest first, as long as the model still accepts. Where its boundary
-    point has few enough, that is known, too. Then single columns and all sets of two are tried for something cheaper,
-    or for anything at all; for more changes also sets of three, and then those columns that do most. The method
-    searches again in the columns in which the cheapest such point differs, and in those that its first recourse changed
-    most, as long as these are few enough. If the method promises more than the model's consent, it searches in small
-    sets of columns instead.
+    Where the boundary point has few enough, that is the one. Else single columns, sets of two and of three are tried,
+    and then those columns that do most; see :class:`_Search`. The method then starts from that point, in its columns
+    and in those that its first recourse changed most, as long as these are few enough. If the method promises more than
+    the model's consent, it searches in small sets of columns instead.
 
     The other parameters are those of :func:`robust_recourse.search.several.several`; `found` has one answer for every
     person.
@@ -63,8 +64,7 @@ def few_changes(
     task = make_task(method, space.take(people[many]), masks[many], deadline)
     try:
         wide = np.array([found[i].x for i in many])
-        search = _Search(task, ladder_of(method.candidates_), most)
-        points = search.run(wide, np.array([found[i].boundary for i in many]))
+        points = _fewest(method, task, wide, np.array([found[i].boundary for i in many]), most)
         reached = np.flatnonzero(~np.isnan(points).any(axis=1))
         columns = _filled_up(task, points, wide, most)[reached]
         again = iter(run(method, space, people[many[reached]], columns, deadline, points[reached]))
@@ -86,6 +86,35 @@ def few_changes(
     return found
 
 
+def _fewest(method: Method, task: Task, wide: FloatArray, boundary: FloatArray, most: int) -> FloatArray:
+    """Return accepted points with few enough changes, NaN where none was found; those of `wide` have too many.
+
+    What is found costs at least as much as the boundary point, which is the cheapest that was found in all columns: so
+    nobody pays more for being allowed more. Only who has nothing else is told of something cheaper.
+    """
+    points = task.snap(np.where(np.isnan(boundary), task.x0, boundary), np.arange(len(task)))
+    changed = (points != task.x0).sum(axis=1)
+    points[~_asked(task, points, (changed > 0) & (changed <= most))] = np.nan
+    least = np.nan_to_num(task.limits.cost(boundary, task.x0), nan=0.0)
+    leaves = cheapest_leaves(method, task, most)
+    if leaves is not None:
+        points = np.where(np.isnan(points), leaves, points)
+    ladder = ladder_of(method.candidates_)
+    for tried, floor in ((least > 0.0, least), (least >= 0.0, np.zeros_like(least))):
+        left = np.flatnonzero(np.isnan(points).any(axis=1) & tried)
+        if len(left):
+            some = task.take(left)
+            points[left] = _Search(some, Dearer(some.oracle, some.room, floor[left]), ladder).run(wide[left], most)
+    return points
+
+
+def _asked(task: Task, points: FloatArray, which: BoolArray) -> BoolArray:
+    """Return which of some points are accepted; the others are not asked about."""
+    accepted, asked = np.zeros(len(points), dtype=bool), np.flatnonzero(which)
+    accepted[asked] = task.oracle(points[asked], asked)
+    return accepted
+
+
 def _better(task: Task, answer: Answer, point: FloatArray, valid: bool, i: int, most: int) -> Answer:
     """Return what the method found in the columns of a point, or else the point, which was verified."""
     own = task.x0[i]
@@ -105,7 +134,7 @@ def _promised(
     found: list[Answer],
     many: IntArray,
     most: int,
-    deadline: float | None,
+    deadline: Deadline | None,
 ) -> list[Answer]:
     """Search in small sets of columns, those that cost most first: a point that is merely accepted keeps no promise."""
     searches = [
@@ -148,32 +177,35 @@ def _filled_up(task: Task, points: FloatArray, wide: FloatArray, most: int) -> B
 
 
 class _Search:
-    """The search for accepted points with few changes."""
+    """The search for accepted points with few changes.
 
-    def __init__(self, task: Task, ladder: Ladder, most: int) -> None:
-        self._task, self._ladder, self._most = task, ladder, most
+    With a limit of one change more nothing else is done first, and then something more: what is found is never dearer.
+    """
 
-    def run(self, wide: FloatArray, boundary: FloatArray) -> FloatArray:
+    def __init__(self, task: Task, ask: Ask, ladder: Ladder) -> None:
+        self._task, self._ask, self._ladder = task, ask, ladder
+
+    def run(self, wide: FloatArray, most: int) -> FloatArray:
         """Return points with few enough changes, NaN where none was found; those of `wide` have too many."""
-        task, every = self._task, np.arange(len(wide))
-        accepted = task.oracle(wide, every)
-        known = np.full_like(wide, np.nan)
-        for points in (
-            self._taken_back(wide, accepted),
-            task.snap(np.where(np.isnan(boundary), task.x0, boundary), every),
-        ):
-            few: BoolArray = np.asarray(
-                ((points != task.x0).sum(axis=1) <= self._most) & (points != task.x0).any(axis=1)
-            )
-            asked = np.flatnonzero(few)
-            few[asked] = task.oracle(points[asked], asked)
-            cheaper = few & ~(task.limits.cost(known, task.x0) <= task.limits.cost(points, task.x0))
-            known[cheaper] = points[cheaper]
-        found = cheapest_few(task.oracle, task.room, self._ladder, known, self._most, closely=True)
-        missing = np.isnan(found).any(axis=1)
-        if self._most > 2:
-            for i in np.flatnonzero(missing & accepted):
-                found[i] = self._strong_columns(int(i), wide[i])
+        task, ask = self._task, self._ask
+        every = np.arange(len(task))
+        accepted = ask(wide, every)
+        found = np.full_like(wide, np.nan)
+        strong: dict[int, tuple[IntArray, FloatArray]] = {}
+        for size in range(1, most + 1):
+            if size <= 3:
+                found = cheapest_few(ask, task.room, self._ladder, found, size)
+            if size >= 3:
+                for i in np.flatnonzero(np.isnan(found).any(axis=1) & accepted).tolist():
+                    strong[i] = strong.get(i) or self._strong_columns(i, wide[i])
+                    found[i] = self._strongest(i, *strong[i], size)
+            full = np.flatnonzero(((found != task.x0) & ~np.isnan(found)).sum(axis=1) >= max(size - 1, 2))
+            if len(full):
+                found[full] = exchange(ask.take(full), task.room.take(full), found[full], size)
+        left = self._taken_back(wide, accepted)
+        few: BoolArray = np.asarray(accepted & ((left != task.x0).sum(axis=1) <= most))
+        few &= ~(task.limits.cost(found, task.x0) <= task.limits.cost(left, task.x0))
+        found[few] = left[few]
         return found
 
     def _taken_back(self, points: FloatArray, active: BoolArray) -> FloatArray:
@@ -181,13 +213,13 @@ class _Search:
         points, own = points.copy(), self._task.x0
         while active.any():
             changed = (points != own) & active[:, None]
-            changed &= (changed.sum(axis=1) > self._most)[:, None]
+            changed &= (changed.sum(axis=1) > 1)[:, None]
             owner, column = np.nonzero(changed)
             if not len(owner):
                 break
             trials = points[owner]
             trials[np.arange(len(owner)), column] = own[owner, column]
-            yes = self._task.oracle(trials, owner)
+            yes = self._ask(trials, owner)
             saved = self._task.room.cost(points[owner], owner) - self._task.room.cost(trials, owner)
             order = np.flatnonzero(yes)[np.argsort(saved[yes], kind="stable")]
             points[owner[order]] = trials[order]  # the last of a person is the dearest
@@ -195,16 +227,15 @@ class _Search:
             active[owner[order]] = True
         return points
 
-    def _strong_columns(self, i: int, x: FloatArray) -> FloatArray:
-        """Return an accepted point in which the columns change that do most, NaN if there is none.
+    def _strong_columns(self, i: int, x: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Return the columns that do most, the strongest first, and the ends of their ranges at which they do.
 
         What a column does is told by which part of the way to the accepted point `x` is enough if that column is at the
         end of its range, compared with its own value: for a linear model 1 less the ratio of the two is the part of
         what is needed that the column contributes.
         """
-        task, own = self._task, self._task.x0[i]
-        person = np.array([i])
-        ends = options_of(task.oracle.take(person), task.room.take(person), self._ladder, np.array([np.inf]), 1)
+        own, person = self._task.x0[i], np.array([i])
+        ends = options_of(self._ask.take(person), self._task.room.take(person), self._ladder, np.array([np.inf]), 1)
         column, value = ends.column, ends.value
         coarse = self._enough(i, x, column, value, 1.0, _COARSE)
         close = np.lexsort((np.arange(len(column)), coarse))[:_CLOSELY]
@@ -213,16 +244,20 @@ class _Search:
         # Without the column the accepted point itself may not be enough.
         order = np.lexsort((np.arange(len(column)), at_end / self._enough(i, x, column, own[column], 2.0, _FINE)))
         _, first = np.unique(column[order], return_index=True)
-        strong = order[np.sort(first)]  # the better end of every column, the strongest first
-        size = min(self._most, len(strong))
-        while comb(len(strong), size) > _STRONG and len(strong) > size:
-            strong = strong[:-1]
-        chosen = np.array(list(combinations(strong.tolist(), size)))
-        points = np.tile(own, (len(chosen), 1))
+        strong = order[np.sort(first)]  # the better end of every column
+        return column[strong], value[strong]
+
+    def _strongest(self, i: int, column: IntArray, value: FloatArray, size: int) -> FloatArray:
+        """Return an accepted point in which so many of the strong columns change, NaN if there is none."""
+        size = min(size, len(column))
+        while comb(len(column), size) > _STRONG and len(column) > size:
+            column, value = column[:-1], value[:-1]
+        chosen, person = np.array(list(combinations(range(len(column)), size))), np.array([i])
+        points = np.tile(self._task.x0[i], (len(chosen), 1))
         points[np.arange(len(chosen))[:, None], column[chosen]] = value[chosen]
-        points = points[task.oracle(points, np.full(len(points), i))]
-        whose = np.zeros(len(points), dtype=np.int64)
-        best: FloatArray = cheapest_of_each(task.oracle.take(person), task.room.take(person), points, whose)[0]
+        ask, whose = self._ask.take(person), np.zeros(len(points), dtype=np.int64)
+        points = points[ask(points, whose)]
+        best: FloatArray = cheapest_of_each(ask, self._task.room.take(person), points, whose[: len(points)])[0]
         return best
 
     def _enough(
@@ -236,6 +271,6 @@ class _Search:
             moved = x * part[:, None] + own * (1.0 - part[:, None])
             trial = np.where(self._task.limits.categories, own, moved)
             trial[each, column] = value
-            yes = self._task.oracle(self._task.room.clipped(trial, np.full(len(column), i)), np.full(len(column), i))
+            yes = self._ask(self._task.room.clipped(trial, np.full(len(column), i)), np.full(len(column), i))
             low, high = np.where(yes, low, part), np.where(yes, part, high)
         return high

@@ -14,6 +14,7 @@ from robust_recourse.models.predictor import Probabilities
 from robust_recourse.result.answer import Answer
 from robust_recourse.result.status import Status
 from robust_recourse.sampling.segments import nearest_segments
+from robust_recourse.search.deadline import Deadline
 from robust_recourse.search.method import Method
 from robust_recourse.search.run import asks_for_more, decides, make_task
 from robust_recourse.search.several import several
@@ -40,7 +41,7 @@ _SURVIVAL = (
 
 
 def consented(
-    method: Method, space: Space, people: IntArray, masks: BoolArray, n_recourses: int, deadline: float | None
+    method: Method, space: Space, people: IntArray, masks: BoolArray, n_recourses: int, deadline: Deadline | None
 ) -> list[list[Answer]]:
     """Find recourses with the consent that the method asks for; the parameters are those of :func:`several`.
 
@@ -73,7 +74,7 @@ def judged(method: Method, space: Space, found: list[list[Answer]]) -> list[list
 
 
 def _with_less(
-    method: Method, space: Space, people: IntArray, masks: BoolArray, n_recourses: int, deadline: float | None
+    method: Method, space: Space, people: IntArray, masks: BoolArray, n_recourses: int, deadline: Deadline | None
 ) -> list[list[Answer]]:
     """Search for people with the most that their nearest accepted training rows have."""
     most, limit = _largest(method, space.take(people), masks)
@@ -135,7 +136,7 @@ def _proved(
     people: IntArray,
     masks: BoolArray,
     n_recourses: int,
-    deadline: float | None,
+    deadline: Deadline | None,
     found: list[list[Answer]],
 ) -> list[list[Answer]]:
     """Search again, with stricter juries, for people whose survival the check does not prove."""

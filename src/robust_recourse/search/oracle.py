@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -12,19 +11,13 @@ from numpy.typing import NDArray
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray, Rounding, Rows
 from robust_recourse.models.criteria import Criterion
-from robust_recourse.sampling.asking import OutOfTime
+from robust_recourse.search.deadline import Deadline, check_time
 from robust_recourse.search.space import Space
 
-__all__ = ["Oracle", "Question", "check_time"]
+__all__ = ["Oracle", "Question"]
 
 # Large enough to hide the overhead of a call, small enough for a network's activations to stay in the cache.
 _BATCH = 8192
-
-
-def check_time(deadline: float | None) -> None:
-    """Raise if the deadline, in seconds since the epoch, has passed."""
-    if deadline is not None and time.time() > deadline:
-        raise OutOfTime
 
 
 Question: TypeAlias = Callable[[Any, Rows], Any]
@@ -45,8 +38,8 @@ class Oracle:
         What the search must satisfy.
     present : Criterion, optional
         The present model, which verifies in the end; the criterion itself if None.
-    deadline : float, optional
-        When to stop asking, in seconds since the epoch.
+    deadline : Deadline, optional
+        When to stop asking.
 
     Attributes
     ----------
@@ -55,7 +48,7 @@ class Oracle:
     """
 
     def __init__(
-        self, space: Space, criterion: Criterion, present: Criterion | None = None, deadline: float | None = None
+        self, space: Space, criterion: Criterion, present: Criterion | None = None, deadline: Deadline | None = None
     ) -> None:
         self._asked = _Asked(space, criterion, present or criterion, deadline)
         self.asks_for_more = present is not None
@@ -146,7 +139,7 @@ class Answers:
 class _Asked:
     """What was asked about all people, and what is known of the answers."""
 
-    def __init__(self, space: Space, criterion: Criterion, present: Criterion, deadline: float | None) -> None:
+    def __init__(self, space: Space, criterion: Criterion, present: Criterion, deadline: Deadline | None) -> None:
         self.space, self._criterion, self._present, self._deadline = space, criterion, present, deadline
         self.n_queries = np.zeros(len(space), dtype=np.int64)
         self._known: dict[bytes, bool] = {}

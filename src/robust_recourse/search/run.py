@@ -17,10 +17,11 @@ from robust_recourse.models.predictor import Predictor
 from robust_recourse.result.answer import Answer
 from robust_recourse.result.status import Status
 from robust_recourse.sampling.asking import OutOfTime
-from robust_recourse.sampling.boundary import find_boundary
+from robust_recourse.sampling.boundary import Boundary, find_boundary
+from robust_recourse.search.deadline import Deadline, check_time, is_timed
 from robust_recourse.search.leaves import cheapest_leaves
 from robust_recourse.search.method import Method
-from robust_recourse.search.oracle import Oracle, check_time
+from robust_recourse.search.oracle import Oracle
 from robust_recourse.search.space import Space
 from robust_recourse.search.switching import solve_switched, switch, with_price
 from robust_recourse.search.task import Task
@@ -30,7 +31,7 @@ __all__ = ["asks_for_more", "criterion", "decides", "make_task", "no_candidate",
 
 _PEOPLE = 512  # of a task
 _LIMITED = 64  # of a task if there is a time limit: a task that is not begun is lost
-_TASKS = 8  # at least, if there is one
+_TASKS = 2  # at least, if there is one: most of the time of a task is that of its calls, however few its people are
 _HURRIED = (
     "The time limit passed while this row was searched for: it is the cheapest accepted point so far, and was neither "
     "improved any further nor given a margin. Explain it again, with a longer time_limit or none."
@@ -45,8 +46,8 @@ def run(
     space: Space,
     people: IntArray,
     masks: BoolArray,
-    deadline: float | None,
-    known: FloatArray | None = None,
+    deadline: Deadline | None,
+    boundary: FloatArray | None = None,
 ) -> list[Answer]:
     """Find one recourse for every search: a person, and the columns that may change.
 
@@ -60,19 +61,19 @@ def run(
         Who is searched for; they may repeat.
     masks : ndarray of bool, shape (n, p)
         The columns that may change.
-    deadline : float or None
-        When to stop, in seconds since the epoch.
-    known : ndarray of shape (n, p), optional
-        Points that are known to be accepted: boundary points cost no more.
+    deadline : Deadline or None
+        When to stop.
+    boundary : ndarray of shape (n, p), optional
+        Accepted points from which methods start that would look for boundary points.
     """
     if not len(people):
         return []
     jobs = effective_n_jobs(method.n_jobs)
-    most = _PEOPLE if deadline is None else min(_LIMITED, -(-len(people) // _TASKS))
+    most = min(_LIMITED, -(-len(people) // _TASKS)) if is_timed(deadline) else _PEOPLE
     size = int(np.clip(method.people_at_once(masks.shape[1]), 1, min(most, -(-len(people) // jobs))))
     parts = [np.arange(first, min(first + size, len(people))) for first in range(0, len(people), size)]
     pieces = (
-        (method, space.take(people[part]), masks[part], deadline, None if known is None else known[part])
+        (method, space.take(people[part]), masks[part], deadline, None if boundary is None else boundary[part])
         for part in parts
     )
     results: Iterator[list[Answer]]
@@ -83,7 +84,7 @@ def run(
     return [answer for answers in track(results, "explaining", len(parts)) for answer in answers]
 
 
-def make_task(method: Method, space: Space, free: BoolArray, deadline: float | None = None) -> Task:
+def make_task(method: Method, space: Space, free: BoolArray, deadline: Deadline | None = None) -> Task:
     """Put people together who are searched together."""
     oracle = Oracle(space, criterion(method), predictor(method) if asks_for_more(method) else None, deadline)
     return Task(space, Room(method.limits_, space.points, free), oracle, method.seed_)
@@ -114,11 +115,11 @@ def asks_for_more(method: Method) -> bool:
 
 
 def _explain(
-    method: Method, space: Space, free: BoolArray, deadline: float | None, known: FloatArray | None
+    method: Method, space: Space, free: BoolArray, deadline: Deadline | None, boundary: FloatArray | None
 ) -> list[Answer]:
     try:
         check_time(deadline)
-        task = replace(make_task(method, space, free, deadline), known=known)
+        task = replace(make_task(method, space, free, deadline), boundary=boundary)
         return method.solve(task) if method.switches else _explain_numbers(method, task)
     except OutOfTime:
         return [out_of_time(x0) for x0 in space.points]
@@ -135,8 +136,11 @@ def _explain_numbers(method: Method, task: Task) -> list[Answer]:
 
 def _explain_from_boundary(method: Method, task: Task) -> list[Answer]:
     """Find the boundary, switch categories to those of its points, and let the method solve."""
-    known = cheapest_leaves(method, task) if task.known is None else task.known
-    found = find_boundary(task.oracle, task.room, method.candidates_, method.look(), known)
+    if task.boundary is None:
+        known = cheapest_leaves(method, task)
+        found = find_boundary(task.oracle, task.room, method.candidates_, method.look(), known)
+    else:
+        found = Boundary(task.boundary, np.ones(len(task), dtype=bool))
     reached = task.take(found.found)
     answers: list[Answer] = []
     if len(reached):
@@ -171,7 +175,7 @@ def _with_own_categories(method: Method, task: Task, switched: Task, answers: li
     if not lost.any():
         return answers
     room = Room(task.limits, task.x0, numbers)
-    again = iter(_explain_from_boundary(method, replace(task, room=room, known=None).take(lost)))
+    again = iter(_explain_from_boundary(method, replace(task, room=room, boundary=None).take(lost)))
     others = [next(again) if yes else answer for yes, answer in zip(lost, answers, strict=True)]
     asked = task.oracle.n_queries
     return [

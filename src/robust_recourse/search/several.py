@@ -9,6 +9,7 @@ import numpy as np
 
 from robust_recourse._typing import BoolArray, IntArray
 from robust_recourse.result.answer import Answer
+from robust_recourse.search.deadline import Deadline, is_timed
 from robust_recourse.search.few_changes import few_changes
 from robust_recourse.search.method import Method
 from robust_recourse.search.run import run
@@ -23,7 +24,7 @@ _ROUNDS = 2  # of searches for every further recourse: some find nothing but mor
 
 
 def several(
-    method: Method, space: Space, people: IntArray, masks: BoolArray, n_recourses: int, deadline: float | None
+    method: Method, space: Space, people: IntArray, masks: BoolArray, n_recourses: int, deadline: Deadline | None
 ) -> list[list[Answer]]:
     """Find up to `n_recourses` recourses for every person that change different sets of columns, the cheapest first.
 
@@ -44,8 +45,8 @@ def several(
         The columns that may change.
     n_recourses : int
         How many recourses at most.
-    deadline : float or None
-        When to stop, in seconds since the epoch.
+    deadline : Deadline or None
+        When to stop.
 
     Returns
     -------
@@ -77,14 +78,16 @@ def several(
     return [person.ranked() for person in known]
 
 
-def _search(method: Method, space: Space, people: IntArray, masks: BoolArray, deadline: float | None) -> list[Answer]:
+def _search(
+    method: Method, space: Space, people: IntArray, masks: BoolArray, deadline: Deadline | None
+) -> list[Answer]:
     """Find one recourse for every search, with no more changes than are allowed."""
     found = run(method, space, people, masks, deadline)
     most = space.moves.max_changes
     if most is None:
         return found
     few: list[Answer] = []
-    size = _LIMITED if deadline is not None else max(1, _NUMBERS // masks.shape[1] ** 2)
+    size = _LIMITED if is_timed(deadline) else max(1, _NUMBERS // masks.shape[1] ** 2)
     for first in range(0, len(people), size):
         part = slice(first, first + size)
         few += few_changes(method, space, people[part], masks[part], found[part], most, deadline)

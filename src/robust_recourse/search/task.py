@@ -41,8 +41,6 @@ class Task:
         Who is accepted with other categories and the own numbers.
     before : Room or None
         The people before their categories were switched, and what they could change then; None if nothing was switched.
-    known : ndarray of shape (m, p) or None
-        Points that are known to be accepted: boundary points cost no more.
     """
 
     space: Space
@@ -51,7 +49,6 @@ class Task:
     seed: int
     boundary: FloatArray | None = None
     switched: BoolArray | None = None
-    known: FloatArray | None = None
     before: Room | None = None
 
     def __len__(self) -> int:
@@ -82,7 +79,6 @@ class Task:
             oracle=self.oracle.take(index),
             boundary=None if self.boundary is None else self.boundary[index],
             switched=None if self.switched is None else self.switched[index],
-            known=None if self.known is None else self.known[index],
             before=None if self.before is None else self.before.take(index),
         )
 

@@ -25,6 +25,7 @@ _MOST_DECIMALS, _MOST_ZEROS = 4, 3  # digits behind the point, and zeros before 
 _TOLD = 1e-3  # part of a unit of cost that is told of numbers with many digits
 _EXACT, _LARGEST = 2.0**53, 1e150  # beyond these whole numbers are rounded, and squares are infinite
 _MOST_TEXTS = 100  # different texts that are categories, even if most rows have their own
+_WRITTEN = 1e-14  # relative: what numbers lose that are written with 15 digits
 _MANY = 30  # different values that show how precisely a column is recorded
 _NUMBERS = frozenset({"integer", "floating", "mixed-integer-float", "integer-na"})
 
@@ -144,9 +145,9 @@ def learn_column(
     """Infer what a column holds from its training values.
 
     Numbers are as precise as the training values are: a column of whole numbers has step 1, one with two digits
-    behind the point 0.01, and one of round hundreds 100. Those with many digits may be anything, but people are told no
-    more of them than a thousandth of the unit of cost needs. Whole numbers that are 0 or 1, and booleans, are ordered
-    categories.
+    behind the point 0.01, and one of round hundreds 100; doubles that came from a file in single precision have the
+    digits that they had there. Those with many digits may be anything, but people are told no more of them than a
+    thousandth of the unit of cost needs. Whole numbers that are 0 or 1, and booleans, are ordered categories.
 
     Parameters
     ----------
@@ -204,9 +205,12 @@ def _learn_number(
     if high - low < 1.0 / _LARGEST:
         return Column(name, "fixed", why="its numbers differ too little to calculate with; use another unit for them")
     unit = float(spread(values[:, None])[0])
-    digits = _digits(values, unit, dtype)
+    precision = _held_in(values, dtype)
+    digits = _digits(values, unit, precision)
+    if digits is not None and precision != _numpy(dtype) and _have_digits(values, digits, precision):
+        low, high = round(low, digits), round(high, digits)  # as they were recorded
     if step is None:
-        step = _precision(values, dtype, coarse=not bounded)
+        step = _precision(values, precision, coarse=not bounded)
         if integer or types.is_integer_dtype(dtype):
             step = max(step, 1.0)
         step = max(step, _finest(dtype))
@@ -224,6 +228,26 @@ def _finest(dtype: Any) -> float:
     """Return what the numbers of a type are multiples of: those of decimal ones; 0 for others."""
     places = decimal_places(dtype)
     return 0.0 if places is None else float(f"1e{-places[1]}")
+
+
+def _numpy(dtype: Any) -> Any:
+    """Return the type of NumPy that a column is kept in, of whatever kind it is."""
+    return getattr(dtype, "numpy_dtype", dtype)
+
+
+def _held_in(values: FloatArray, dtype: Any) -> Any:
+    """Return the type that the values come from: a shorter one than their own, if it holds all of them.
+
+    A file in single precision that is read as doubles has 1.7999999523162842 where somebody recorded 1.8, or a few
+    digits less if it was text on the way.
+    """
+    kept = _numpy(dtype)
+    if kept == np.float64:
+        with np.errstate(over="ignore", under="ignore"):
+            short = values.astype(np.float32)
+        if np.allclose(short, values, rtol=_WRITTEN, atol=0.0):
+            return short.dtype
+    return kept
 
 
 def _precision(values: FloatArray, dtype: Any, *, coarse: bool) -> float:
@@ -251,14 +275,14 @@ def _have_digits(values: FloatArray, digits: int, dtype: Any) -> bool:
     """Whether no value has more digits behind the point, in the precision of its type."""
     with np.errstate(over="ignore", invalid="ignore"):  # tiny numbers have more than powers of ten
         rounded = np.round(values, digits)
-    kept = getattr(dtype, "numpy_dtype", dtype)
+    kept = _numpy(dtype)
     # A short type says nothing about digits that it cannot hold.
     if (
         isinstance(kept, np.dtype)
         and kept.kind == "f"
         and 10.0**-digits > np.spacing(np.abs(values).max().astype(kept))
     ):
-        rounded = rounded.astype(kept).astype(float)
+        rounded, values = rounded.astype(kept), values.astype(kept)
     return bool((rounded == values).all())
 
 

@@ -108,6 +108,11 @@ class Schema:
         """Which columns hold categories."""
         return np.array([column.categorical for column in self.columns])
 
+    @property
+    def foreign(self) -> bool:
+        """Whether the model gets frames of another library than pandas."""
+        return self._native is not None
+
     def label(self, position: int) -> str:
         """Name a column in a message."""
         return str(position) if self.names is None else repr(self.names[position])

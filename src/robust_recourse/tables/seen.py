@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,7 @@ __all__ = ["Seen"]
 
 _FEWEST = 10  # values of a column that say something about those that it lacks
 _WIDTHS = 3.0  # of the range of a number: what is farther away than that is far outside
+_WRITTEN = 1e-14  # of numbers, relative: what is lost by writing them
 _ROUNDING = 1e-6  # of numbers, relative: it makes no other value
 _COLUMNS, _MOST = 10, 3  # columns that a message names, and values of a column and rows of a value
 _LONGEST = 40  # signs of a value in a message
@@ -145,13 +147,22 @@ def _told(table: Table, k: int, rows: IntArray, known: str) -> str:
     """Name the values of a column, each with its rows."""
     cells = table.values[rows, k] if table.asked is None else table.asked.iloc[rows, k].astype(object)
     codes, values = pd.factorize(cells)
-    named = [_placed(value, rows[codes == code]) for code, value in enumerate(values[:_MOST])]
+    places = _places(table)
+    named = [_placed(value, rows[codes == code], places) for code, value in enumerate(values[:_MOST])]
     left = f" and {len(values) - _MOST} more values" if len(values) > _MOST else ""
     return f"column {table.columns[k].name!r}: {', '.join(named)}{left} (training rows have {known})"
 
 
-def _placed(value: Any, rows: IntArray) -> str:
-    return f"{_shown(value)} in row{'s' if len(rows) > 1 else ''} {_some(list(map(str, rows)), ', ')}"
+def _places(table: Table) -> Callable[[int], str]:
+    """Return what names a row: its number, and its label if a frame has some that are no numbers of rows."""
+    index = getattr(table.given, "index", None)
+    if not isinstance(index, pd.Index) or index.equals(pd.RangeIndex(len(index))):
+        return str
+    return lambda row: f"{row} (label {_shown(index[row])})"
+
+
+def _placed(value: Any, rows: IntArray, places: Callable[[int], str]) -> str:
+    return f"{_shown(value)} in row{'s' if len(rows) > 1 else ''} {_some([places(int(row)) for row in rows], ', ')}"
 
 
 def _some(parts: Sequence[str], between: str, what: str = "", most: int = _MOST) -> str:
@@ -162,6 +173,9 @@ def _some(parts: Sequence[str], between: str, what: str = "", most: int = _MOST)
 
 def _shown(value: Any) -> str:
     if isinstance(value, float | np.floating):
-        return f"{value:.10g}"
+        # Doubles that were once recorded in single precision are shown as they were recorded.
+        full, short = f"{value:.10g}", f"{value:.7g}"
+        recorded = "e" not in short and math.isclose(np.float32(short), value, rel_tol=_WRITTEN)
+        return short if recorded and len(short) < len(full) else full
     text = repr(value.item() if isinstance(value, np.generic) else value)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 4]} ..."

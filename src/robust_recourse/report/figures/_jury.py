@@ -13,6 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import PercentFormatter
 from scipy.ndimage import gaussian_filter
 
+from robust_recourse._typing import BoolArray, FloatArray
 from robust_recourse.futures import listed
 from robust_recourse.report import _facts as facts
 from robust_recourse.report._plane import Names, choose_plane, trace_of
@@ -72,18 +73,10 @@ def draw_survival(
                 [0.0, way.cost[0]], [own[0], share[0]], color=colour, linewidth=1.4, linestyle=(0, (1, 2)), zorder=3
             )
             ax.plot(way.cost[-1], share[-1], "o", color=colour, markersize=10.0, markeredgecolor="white", zorder=5)
-            ax.annotate(
-                f"{share[-1]:.0%}",
-                (way.cost[-1], share[-1]),
-                (8.0, -4.0),
-                textcoords="offset points",
-                color=colour,
-                fontsize=9.5,
-            )
             if boundary is not None:
                 at = share_of(several, boundary.rows, favourable, threshold)
                 ax.plot(boundary.cost, at, "D", color=INK, markersize=5.0, markeredgecolor="white", zorder=6)
-            label = f"{name}, cost {recourse.cost:.3g}"
+            label = f"{name}: cost {recourse.cost:.3g}, accepted by {share[-1]:.0%}"
             handles.append(Line2D([], [], color=colour, marker="o", markersize=8.0, label=label))
         handles.append(Line2D([], [], color=INK, marker="D", linestyle="", label="boundary point"))
         ax.set(xlabel="cost", ylabel="share of retrained models that accept", ylim=(-0.03, 1.05), xlim=(0.0, None))
@@ -120,6 +113,8 @@ def draw_jury(
     """
     several = listed(models, "models")
     trace, around = trace_of(recourse)
+    if directions is None and trace.unit is None:
+        directions = _dearest(trace.x - trace.x0, around.numbers)
     plane = choose_plane(recourse, directions, columns, show="way")
     start, boundary, end = plane.spots(np.array([trace.x0, around.centre, trace.x]))
     window = window_around(np.array([start, boundary, end]), plane, 1.6)
@@ -154,3 +149,11 @@ def draw_jury(
         notes.append("Boundaries are those of the slice through the boundary point.")
         finish(figure, handles, "The jury around a recourse", notes)
     return figure
+
+
+def _dearest(moved: FloatArray, free: BoolArray) -> list[int] | None:
+    """Return the two columns of an array that change most, of those that may change; None if they are not more."""
+    places = np.flatnonzero(free)
+    if len(places) <= 2:
+        return None
+    return sorted(places[np.argsort(-np.abs(moved[places]), kind="stable")[:2]].tolist())

@@ -79,8 +79,8 @@ def illustration(
             show(ax, plane, window)
             if model is not None:
                 legend = draw_regions(ax, plane, window, model, columns, recourse)
-            draw_point(ax, start, "refused point", INK, 220.0, "*")
             draw_points(ax, boundary, end)
+            draw_point(ax, start, "refused point", INK, 220.0, "*")  # above a boundary point at the same place
             ax.plot(*path.T, color=INK, marker=".", markersize=5.0, label="path of the descent", zorder=4)
             draw_samples(ax, samples, accepted, size=5.0 if far and ax is axes[0] else 18.0)
         if far:
