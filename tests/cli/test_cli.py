@@ -65,6 +65,9 @@ def test_the_command_prints_a_table_and_writes_a_page(tmp_path, capsys, monkeypa
     ):
         assert file in written
         assert f'"{file}"' in page
+    assert (tmp_path / "new" / "folder" / "explorer" / "index.html").is_file()
+    assert '"explorer/index.html"' in page
+    assert "explorer" in printed
 
 
 def test_a_folder_that_cannot_be_written_fails_at_once(tmp_path, capsys):

@@ -42,11 +42,11 @@ def test_values_that_no_training_row_has(told):
     assert code == 0
     assert line.startswith(
         "robust-recourse: warning: refused.csv (rows are counted from 0) has values that no training row has: column "
-        "'sex': 'F' in rows 1, 4 (training rows have 'f', 'm'); "
+        "'sex': 'F' in rows 1 (label '001'), 4 (label '004') (training rows have 'f', 'm'); "
     )
-    assert "column 'income': 1000000000 in row 2 (training rows have " in line
-    assert "column 'months': 12.5 in row 3 (training rows have whole numbers)" in line
-    assert line.endswith('accept them with --unseen "ignore" in explain.')
+    assert "column 'income': 1000000000 in row 2 (label '002') (training rows have " in line
+    assert "column 'months': 12.5 in row 3 (label '003') (training rows have whole numbers)" in line
+    assert line.endswith("accept them with --unseen ignore.")
     written = Path("out.csv").read_bytes()
     assert told("--unseen", "ignore") == (0, [])
     assert Path("out.csv").read_bytes() == written
@@ -63,7 +63,7 @@ def test_it_is_asked_once_about_all_batches(told, monkeypatch):
     monkeypatch.setattr("robust_recourse.cli._batches._GROWTH", 1)
     _, lines = told()
     assert len(lines) == 1
-    assert "'F' in rows 1, 4" in lines[0]
+    assert "'F' in rows 1 (label '001'), 4 (label '004') (" in lines[0]
 
 
 def test_the_favourable_class_may_be_the_wrong_one(told, monkeypatch):
@@ -161,6 +161,7 @@ def test_settings_that_missed_their_target(told, folder):
         ("threshold needs probabilities", "--threshold needs probabilities"),
         ("X has no favourable row: the model", "the table has no favourable row: the model"),
         ("for row 3 of X: bad", "for row 3 of the table: bad"),
+        ('accept them with unseen="ignore".', "accept them with --unseen ignore."),
         ("Pass more with people=.", "Pass more with --refused."),
         ("a.toml: actions.max_changes must be at least 1", "a.toml: max_changes must be at least 1"),
         ("a.toml: actions.bounds['n'] is empty", "a.toml: min and max of column 'n' is empty"),

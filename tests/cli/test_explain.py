@@ -212,7 +212,7 @@ CASES = {
     "no training rows": ({"train": "nothing.csv"}, ["nothing.csv", "No such file"]),
     "no refused rows": ({"refused": "nothing.parquet"}, ["nothing.parquet", "No such file"]),
     "no actions": ({"actions": "nothing.toml"}, ["nothing.toml", "No such file"]),
-    "a folder": ({"refused": "folder.csv"}, ["folder.csv", "directory"]),
+    "a folder": ({"refused": "folder.csv"}, ["--out out.csv", "results of a data set are a folder"]),
     "suffix of the model": ({"model": "train.csv"}, ["train.csv", ".skops, .onnx", "'.csv'"]),
     "suffix of a table": ({"refused": "actions.toml"}, ["actions.toml", ".csv or .parquet"]),
     "suffix of the results": ({"out": "out.xlsx"}, ["out.xlsx", ".csv or .parquet"]),

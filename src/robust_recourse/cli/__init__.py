@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from robust_recourse import __version__
-from robust_recourse.cli import _actions, _check, _datasets, _demo, _experiments, _explain, _ledger, _tune
+from robust_recourse.cli import _actions, _check, _datasets, _demo, _experiments, _explain, _ledger, _serve, _tune
 from robust_recourse.cli._ending import Terminated, ending, reason
 from robust_recourse.cli._options import positive_integer
 
@@ -39,6 +39,6 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="robust-recourse", description="Recourse that survives the next model.")
     parser.add_argument("--version", action="version", version=f"robust-recourse {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for command in (_actions, _explain, _tune, _check, _ledger, _demo, _datasets, _experiments):
+    for command in (_actions, _explain, _tune, _serve, _check, _ledger, _demo, _datasets, _experiments):
         command.add_to(commands)
     return parser

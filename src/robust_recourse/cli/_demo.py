@@ -73,3 +73,4 @@ def _print_demo(demo: Demo, page: Path) -> None:
     )
     rate = 1000 * demo.seconds / (2 * len(demo.robust))
     print_line(f"Explaining took {rate:.1f} ms a person and method. Figures and table: {page}")
+    print_line(f"Everybody's plans, to find one's own way: {page.parent / 'explorer' / 'index.html'}")

@@ -14,6 +14,7 @@ from robust_recourse._files import replacing
 from robust_recourse.checkpoints import Store
 from robust_recourse.cli._batches import Batches
 from robust_recourse.cli._criterion import Criterion, add_criterion, described, retrained
+from robust_recourse.cli._many import add_cluster, explain_many, is_many
 from robust_recourse.cli._methods import add_max_changes, add_set, add_unseen, fingerprint, fitted
 from robust_recourse.cli._model import add_decision, read_file, read_trainable
 from robust_recourse.cli._options import (
@@ -35,7 +36,9 @@ from robust_recourse.cli._wording import in_options
 from robust_recourse.methods.doubts import check_unseen, doubt_favourable
 from robust_recourse.methods.registry import METHODS
 from robust_recourse.models.predictor import ModelError
+from robust_recourse.notices.explorer import check_explorer
 from robust_recourse.notices.folder import NoticeFolder
+from robust_recourse.notices.writing import check_locale
 from robust_recourse.result import Recourses
 
 if TYPE_CHECKING:
@@ -51,11 +54,12 @@ example:
   robust-recourse explain --model model.skops --train train.csv --refused refused.csv --label outcome \\
       --actions actions.toml --favourable approved --out recourses.csv --html notices
   robust-recourse explain ... --jury 20 --quorum 0.9 --outcome outcome --survival 0.9    # ask retrained models, too
+  robust-recourse explain ... --refused 'refused/*.parquet' --out recourses/ --scheduler local    # millions of people
 
 What is finished is kept in a folder beside the file of --out until everything is: a command that was interrupted
 continues there when it is run again. Retrained models are pickles, sealed with a key of this user: those that somebody
 else wrote are not opened. Exit codes: 0 if all went well, 2 for input that cannot be used, 130 when
-interrupted, 143 when terminated."""
+interrupted, 143 when terminated; of a data set, 1 if some files or parts could not be explained."""
 
 
 def add_to(commands: Commands) -> None:
@@ -72,15 +76,27 @@ def add_to(commands: Commands) -> None:
     for option, what in (
         ("--model", "the model: .skops or .onnx; .joblib, .pickle or .pkl with --trust-pickle"),
         ("--train", "table of training rows: how they are recorded, and where accepted people are"),
-        ("--refused", "table of the people to explain"),
         ("--actions", "what a person may change, as 'robust-recourse actions' writes it"),
-        ("--out", "table of recourses to write, .csv or .parquet"),
     ):
         needed.add_argument(option, type=Path, required=True, metavar="FILE", help=what)
+    for option, what in (
+        ("--refused", "table of the people to explain; a folder or a pattern for a data set of any size"),
+        ("--out", "table of recourses to write, .csv or .parquet; a folder for a data set"),
+    ):
+        needed.add_argument(option, required=True, metavar="FILE", help=what)
     more = parser.add_argument_group("more results")
     more.add_argument("--html", type=Path, metavar="FOLDER", help="write a notice for each person, and a summary")
     more.add_argument(
-        "--overwrite", action="store_true", help="replace files in FOLDER, also those that no earlier run wrote"
+        "--explorer",
+        type=Path,
+        metavar="FOLDER",
+        help="write a page on which people compare their plans, to be opened without a server",
+    )
+    more.add_argument(
+        "--overwrite", action="store_true", help="replace files in these folders, also those that no earlier run wrote"
+    )
+    more.add_argument(
+        "--locale", metavar="NAME", help="write numbers, currencies and dates of the notices as in de_DE or en_GB"
     )
     add_raw(more)
     more.add_argument("--json", type=Path, metavar="FILE", help="write everything as one JSON document")
@@ -88,6 +104,7 @@ def add_to(commands: Commands) -> None:
     add_criterion(parser)
     add_scenarios(parser)
     _add_search(parser)
+    add_cluster(parser)
     add_recording(parser)
     add_reading(parser)
     parser.set_defaults(run=_run)
@@ -120,15 +137,21 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     arguments.method, parameters, settings = chosen(arguments.method, arguments.settings, arguments.set)
     criterion = Criterion.of(arguments, settings)
-    parts = _check_files(arguments)
+    many = is_many(arguments)
+    parts = _check_files(arguments, many=many)
     model, data = _read(arguments, criterion)
-    people = read_people(arguments.refused, arguments, data.X)
+    people = None if many else read_people(arguments.refused, arguments, data.X)
     method = fitted(arguments, {**parameters, "margin": criterion.margin}, data.X, model)
     if criterion.jury is not None:
         with parts.keeping():
             jury = retrained(criterion, arguments, data, model, parts.folder)
         with blaming(f"{arguments.model} with the rows of {arguments.train}"):
             method.set_params(jury=jury).fit(data.X)
+    if people is None:
+        code = explain_many(method, arguments)
+        if arguments.folder is None and not code:
+            parts.forget()
+        return code
     with blaming(arguments.refused):
         table = method.schema_.read(people, "the table", fewest=0)
     check_unseen(method.seen_, table, f"{arguments.refused} (rows are counted from 0)", arguments.unseen)
@@ -143,7 +166,7 @@ def _run(arguments: argparse.Namespace) -> int:
         doubt_favourable(found, arguments.favourable)
         found = replace(found, reason=np.array([in_options(reason) for reason in found.reason], dtype=object))
         record(found, arguments, method)
-        written = _write(found, arguments)
+        written = _write(found, arguments, method, data.X)
         batches.forget()
     if arguments.folder is None:
         parts.forget()
@@ -166,12 +189,14 @@ def _read(arguments: argparse.Namespace, criterion: Criterion) -> tuple[Any, Lab
     return model, read_labelled(arguments.train, arguments, model)
 
 
-def _check_files(arguments: argparse.Namespace) -> Parts:
+def _check_files(arguments: argparse.Namespace, *, many: bool) -> Parts:
     """Fail before all work for what can be told from names and folders; return where models are kept."""
-    for path in (arguments.train, arguments.refused, arguments.out, arguments.new):
+    for path in (arguments.train, arguments.new, *(() if many else (arguments.refused, arguments.out))):
         if path is not None:
             need_table(path)
     check_recording(arguments)
+    if many:
+        return Parts(arguments.folder or Path(f"{arguments.out.rstrip('/')}.parts"))
     inputs = [getattr(arguments, name) for name in ("model", "train", "refused", "actions", "settings", "new")]
     need_other_file("--out", arguments.out, inputs)
     if arguments.json is not None:
@@ -182,12 +207,22 @@ def _check_files(arguments: argparse.Namespace) -> Parts:
         need_folder(arguments.html)
         if not arguments.overwrite:
             NoticeFolder(arguments.html).check()
+    if arguments.locale is not None:
+        if arguments.html is None:
+            raise ValueError("--locale is about notices: name their folder with --html.")
+        check_locale(arguments.locale)
+    if arguments.explorer is not None:
+        need_folder(arguments.explorer)
+        if arguments.html is not None and arguments.html.resolve() == arguments.explorer.resolve():
+            raise ValueError(f"--explorer {arguments.explorer} is the folder of --html, too. Name another one.")
+        if not arguments.overwrite:
+            check_explorer(arguments.explorer)
     if arguments.folder is not None:
         need_folder(arguments.folder)
     return Parts(arguments.folder or arguments.out.with_name(f"{arguments.out.name}.parts"))
 
 
-def _write(found: Recourses, arguments: argparse.Namespace) -> dict[str, Path]:
+def _write(found: Recourses, arguments: argparse.Namespace, method: Any, rows: Any) -> dict[str, Path]:
     write_table(_table(found), arguments.out, arguments.separator, raw=arguments.raw_csv)
     written = {"Recourses": arguments.out}
     if arguments.json is not None:
@@ -195,8 +230,11 @@ def _write(found: Recourses, arguments: argparse.Namespace) -> dict[str, Path]:
             found.to_json(path)
         written["JSON"] = arguments.json
     if arguments.html is not None:
-        found.to_html_files(arguments.html, overwrite=arguments.overwrite)
+        found.to_html_files(arguments.html, locale=arguments.locale, overwrite=arguments.overwrite)
         written["Notices"] = arguments.html / "index.html"
+    if arguments.explorer is not None:
+        asked = {"model": method.model, "jury": method.jury, "rows": rows}
+        written["Explorer"] = found.to_explorer(arguments.explorer, **asked, overwrite=arguments.overwrite)
     return written
 
 

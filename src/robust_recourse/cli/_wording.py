@@ -16,6 +16,7 @@ _OPTIONS = {
     "random_state": "--seed",
     "target_future_validity": "--target",
     "favourable": "--favourable",
+    "locale": "--locale",
     "threshold": "--threshold",
     "margin": "--margin",
     "quorum": "--quorum",
@@ -26,6 +27,11 @@ _OPTIONS = {
     "people": "--refused",
     "folder": "--folder",
     "until": "--until",
+}
+_PHRASES = {
+    "leave it out of X": "leave it out with --label or --id",
+    "replace=True": "--replace",
+    'unseen="ignore"': "--unseen ignore",
 }
 _WORDS = {name for name in _OPTIONS if "_" not in name}  # that also are words of a sentence
 
@@ -52,7 +58,8 @@ def in_options(text: str) -> str:
     >>> in_options("Allow more changes with max_changes. Pass favourable= the label, or threshold=.")
     'Allow more changes with --max-changes. Pass --favourable the label, or --threshold.'
     """
-    text = text.replace("leave it out of X", "leave it out with --label or --id").replace("replace=True", "--replace")
+    for said, told in _PHRASES.items():
+        text = text.replace(said, told)
     text = _MODEL.sub(lambda found: f"Model {found[2]} {_MODELS[found[1]]}", text)
     text = _GIVEN.sub(lambda found: _OPTIONS[found[1]] + ("" if found[2] in ",.;:)" else " "), text)
     for pattern in (_NAMED, _SUBJECT):

@@ -1,0 +1,69 @@
+"""Frames of Dask, and models that are asked about a data set."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.cluster.conftest import explained, mixed_table, numbers_table, written
+
+from robust_recourse.cluster import IncompleteError, explain_dataset, explain_frame, validate_dataset
+
+dd = pytest.importorskip("dask.dataframe", reason="needs Dask: pip install 'robust-recourse[dask]'")
+
+
+@pytest.mark.parametrize("n_recourses", [1, 2])
+@pytest.mark.parametrize("mixed", [False, True])
+def test_a_frame_of_dask_is_explained_as_the_whole(numbers_method, mixed_method, n_recourses, mixed):
+    table = (mixed_table if mixed else numbers_table)(50)
+    method = mixed_method if mixed else numbers_method
+    frame = dd.from_pandas(table, npartitions=3)
+    lazy = explain_frame(method, frame, n_recourses=n_recourses)
+    # Which has texts of another type than the table.
+    whole = explained(method, frame.compute(scheduler="sync"), n_recourses=n_recourses).to_frame()
+    result = lazy.compute(scheduler="sync")
+    pd.testing.assert_frame_equal(result, whole, check_exact=True)
+    assert (lazy.dtypes == whole.dtypes).all()
+    assert lazy.npartitions == 3
+
+
+def thresholds(n):
+    return [Least(k * 200.0) for k in range(n)]
+
+
+class Least:
+    def __init__(self, more):
+        self.more = more
+
+    def predict(self, X):
+        return (X["income"] - X["debt"] > 1500.0 + self.more).astype(int)
+
+
+@pytest.mark.parametrize("n_recourses", [1, 2])
+def test_models_are_asked_about_all_parts(numbers_method, tmp_path, n_recourses):
+    table = numbers_table(60).set_axis(pd.Index([f"p{k}" for k in range(60)], name="who"))
+    source = written(tmp_path / "in", [table])
+    explain_dataset(numbers_method, source, tmp_path / "out", part_rows=13, n_recourses=n_recourses)
+    models = thresholds(9)
+    whole = explained(numbers_method, table, n_recourses=n_recourses).future_validity(models)
+    validity = validate_dataset(tmp_path / "out", models)
+    pd.testing.assert_frame_equal(validity.to_frame(), whole.to_frame())
+    pd.testing.assert_frame_equal(validity.summary(), whole.summary())
+    np.testing.assert_array_equal(validity.accepted, whole.accepted)
+    assert repr(validity) == repr(whole)
+
+
+def test_files_that_hold_no_recourses_are_named(numbers_method, tmp_path):
+    source = written(tmp_path / "in", [numbers_table(10)])
+    explain_dataset(numbers_method, source, tmp_path / "out")
+    numbers_table(3).to_parquet(tmp_path / "out" / "other.parquet")
+    with pytest.raises(IncompleteError, match=r"other.parquet.*holds no recourses"):
+        validate_dataset(tmp_path / "out", thresholds(2))
+
+
+def test_results_that_are_not_finished_are_not_validated(numbers_method, tmp_path):
+    source = written(tmp_path / "in", [numbers_table(10)])
+    explain_dataset(numbers_method, source, tmp_path / "out", part_rows=4)
+    next((tmp_path / "out").glob("part-*")).unlink()
+    with pytest.raises(ValueError, match="has 2 of 3 parts: it is not finished"):
+        validate_dataset(tmp_path / "out", thresholds(2))
