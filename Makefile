@@ -9,7 +9,7 @@ TORCH ?=
 # One thread: benchmarks are ratios, and small matrices are faster without threads.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help setup demo test quick coverage reproduce bench promises jury tables lint docs clean
+.PHONY: help setup demo test quick coverage reproduce bench promises jury tables page lint docs clean
 
 help:  ## Show what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -49,6 +49,12 @@ jury: $(READY)  ## Measure what juries buy and cost on the data sets, half an ho
 tables: $(READY)  ## Measure what comes out on real tables, a minute or two for each and every model
 	$(ONE_THREAD) $(BIN)/python benchmarks/tables.py
 
+page: page/node_modules/.package-lock.json  ## Build the web page from its source, with Node; the built files are in the repository
+	cd page && npm run --silent build
+
+page/node_modules/.package-lock.json: page/package-lock.json
+	cd page && npm ci --no-audit --no-fund
+
 lint: $(READY)  ## Check style, types and layers
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -59,4 +65,4 @@ docs: $(READY)  ## Build the documentation, warnings as errors; open docs/_build
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
 clean:  ## Remove everything that was made
-	rm -rf $(VENV) demo jury reproduction-quick reproduction-paper docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage*
+	rm -rf $(VENV) demo jury reproduction-quick reproduction-paper page/node_modules docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage*

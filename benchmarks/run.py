@@ -2,16 +2,19 @@
 
 import sys
 
+import browser
 import certify
 import explain
 import german
 import imports
 import ledgers
 import lookup
+import many
 import memory
 import mixed
 import promise
 import scaling
+import services
 import solvers
 from rich.console import Console
 from rich.table import Table
@@ -28,9 +31,12 @@ ENTRIES = {
     "memory": memory,
     "imports": imports,
     "ledger": ledgers,
+    "many": many,
+    "service": services,
+    "page": browser,
 }
 # Some minutes each: only those that are named are run.
-LONG = {"million": ledgers.million}
+LONG = {"million": ledgers.million, "people": many.million, "load": services.load_test}
 
 
 def main(names):

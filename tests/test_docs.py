@@ -32,6 +32,9 @@ COMMAND = re.compile(r"\$ robust-recourse((?:.*\\\n)*.*\n)")
         "docs/experiments.md",
         "docs/guarantees.md",
         "docs/ledger.md",
+        "docs/cluster.md",
+        "docs/service.md",
+        "docs/page.md",
     ],
 )
 def test_every_example_runs_and_prints_what_it_says(page, tmp_path, monkeypatch):

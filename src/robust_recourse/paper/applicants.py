@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,10 @@ class Applicants:
         The jury.
     later : FutureModels
         The models that replace the present one, which took no part in any search.
+    plans : Recourses
+        What all searches found for each person, the cheapest first.
+    rows : DataFrame
+        The training rows.
     """
 
     table: pd.DataFrame
@@ -52,6 +56,8 @@ class Applicants:
     model: Any
     jury: Jury
     later: Any
+    plans: Recourses
+    rows: pd.DataFrame
 
     @property
     def example(self) -> int:
@@ -117,7 +123,13 @@ def run_applicants(*, n_models: int = 50, random_state: int = 0, n_jobs: int | N
     settings: dict[str, Any] = {"n_jobs": n_jobs, "random_state": random_state}
     jury = Jury.retrain(network, X, y, n_models=_JURORS, quorum=_QUORUM, **settings)
     later = future_models(network, X, y, [Arrival(*arrived, share=0.5)], n_models=n_models, **settings)
-    actions = ActionSet(immutable=["age"], increase=["savings"], decrease=["debt"], max_changes=3)
+    actions = ActionSet(
+        immutable=["age"],
+        increase=["savings"],
+        decrease=["debt"],
+        max_changes=3,
+        units={"income": "EUR", "savings": "EUR", "debt": "EUR"},
+    )
 
     def explained(**how: Any) -> Recourses:
         return RobustBayesianRecourse(model, actions, random_state=random_state, **how).fit(X).explain(refused)
@@ -134,7 +146,20 @@ def run_applicants(*, n_models: int = 50, random_state: int = 0, n_jobs: int | N
         for name, each in searches.items()
     }
     both = np.array([shares["cheapest change"], shares["recourse with a jury"]])
-    return Applicants(pd.DataFrame.from_dict(rows, orient="index"), alone, found, both, model, jury, later)
+    table, plans = pd.DataFrame.from_dict(rows, orient="index"), _together(list(searches.values()))
+    return Applicants(table, alone, found, both, model, jury, later, plans, X)
+
+
+def _together(searches: list[Recourses]) -> Recourses:
+    """Return what several searches found for the same people as plans of each person, none of them twice."""
+    every, person = Recourses.concat(searches), np.concatenate([found.person for found in searches])
+    twice = every.x.reset_index(drop=True).assign(person_=person).duplicated().to_numpy()
+    order = np.lexsort((every.cost, person))
+    order = order[~twice[order]]
+    people = person[order]
+    rank = 1 + np.arange(len(order)) - np.searchsorted(people, people)
+    chosen: Recourses = every[order]
+    return replace(chosen, person=people, rank=rank)
 
 
 def _network() -> Any:

@@ -110,7 +110,7 @@ def run_demo(*, n_models: int = 50, random_state: int = 0, n_jobs: int | None = 
 
 
 def write_demo(demo: Demo, out: Path) -> Path:
-    """Write the figures, the table and a page that shows them; return the path of the page."""
+    """Write the figures, the table, the explorer and a page that shows them; return the path of the page."""
     from robust_recourse.report import figures
     from robust_recourse.report.page import Picture, Section, Table, write_page
 
@@ -130,6 +130,9 @@ def write_demo(demo: Demo, out: Path) -> Path:
     write_atomically(out / "table.csv", demo.table.to_csv(index_label="recourse"))
     write_atomically(out / "applicants.csv", loans.found.to_frame().to_csv(index_label="row"))
     write_atomically(out / "recourses.csv", demo.robust.to_frame().to_csv(index_label="row"))
+    loans.plans.to_explorer(
+        out / "explorer", title="Applicants for a loan", model=loans.model, jury=loans.jury, rows=loans.rows
+    )
     counts = pd.Series([str(status) for status in demo.robust.status]).value_counts()
     notes = [
         "Cost is the L1 distance in standardised columns. Current validity is the share of recourses that the "
@@ -161,6 +164,14 @@ def write_demo(demo: Demo, out: Path) -> Path:
                     emphasis=["recourse with a jury"],
                 ),
                 notes=_person(loans),
+            ),
+            Section(
+                "Find your own way",
+                paragraphs=[
+                    "The plans of every applicant, what they cost and how many retrained models accept them, step by "
+                    "step: open this page, choose a person, and say what is easy or out of the question."
+                ],
+                downloads=["explorer/index.html"],
             ),
             *(Section(heading, picture=Picture(f"{name}.png", caption)) for name, heading, caption in _OF_APPLICANTS),
             Section("The paper's synthetic data", table=table, notes=notes),

@@ -1,0 +1,140 @@
+// The plans of a person, as cards, and a picture of what they cost against how long they last.
+
+import { useSpeech } from "../language";
+import { cheapest, needsNothing, own, safest, usable } from "../plans";
+import type { Column, Person, Plan, Verdict } from "../types";
+import { Picture } from "./picture";
+import { Changes, Chip, Failed, Survival } from "./parts";
+
+export interface Found {
+  state: "busy" | "more" | "done" | "failed";
+  plans: Plan[];
+  error: string;
+}
+
+interface Props {
+  person: Person;
+  columns: Column[];
+  jurors: number | null;
+  found: Found;
+  today: Verdict | null;
+  ways: Map<Plan, (Verdict | null)[]>;
+  narrowed: boolean;
+  asks: boolean;
+  chosen: Plan | null;
+  kept: (plan: Plan) => boolean;
+  onChoose: (plan: Plan) => void;
+  onKeep: (plan: Plan) => void;
+  onRetry: () => void;
+}
+
+export function Plans(props: Props) {
+  const { say } = useSpeech();
+  const { found, chosen } = props;
+  const shown = found.plans.filter(usable).slice(0, 4);
+  const least = cheapest(shown);
+  const most = safest(shown);
+  return (
+    <section class="panel plans" aria-labelledby="plans" aria-busy={found.state === "busy"}>
+      <h2 id="plans">{say("plans")}</h2>
+      <p class="status" role="status">
+        {found.state === "busy" && say("searching")}
+        {(found.state === "more" || found.state === "done") && <Outcome {...props} shown={shown} />}
+        {found.state === "more" && ` ${say("searchingMore")}`}
+      </p>
+      {found.state === "failed" && <Failed error={found.error} retry={props.onRetry} />}
+      {shown.length > 0 && (
+        <>
+          <div class="deck">
+            <ol class={`cards n${shown.length}`}>
+            {shown.map((plan, k) => (
+              <li key={`${plan.rank}-${k}`}>
+                <Card
+                  {...props}
+                  plan={plan}
+                  number={k + 1}
+                  marks={[...(shown.length > 1 && plan === least ? ["cheapest" as const] : []), ...(plan === most ? ["safest" as const] : [])]}
+                  open={plan === chosen}
+                />
+              </li>
+            ))}
+            </ol>
+          </div>
+          {shown.some((plan) => plan.share !== null) && (
+            <Picture plans={shown} today={props.today} ways={props.ways} chosen={chosen} />
+          )}
+        </>
+      )}
+    </section>
+  );
+}
+
+function Outcome({ found, shown, narrowed, asks }: Props & { shown: Plan[] }) {
+  const { say } = useSpeech();
+  const first = found.plans[0];
+  if (shown.length) return <>{say("plansFound", { n: shown.length })}</>;
+  if (first && needsNothing(first)) return <>{say("nothingNeeded")}</>;
+  if (narrowed && (!first || !asks)) return <>{say(asks ? "noneLikeThat" : "noneLikeThatHere")}</>;
+  return (
+    <>
+      {say("noPlan")} {first && <span class="quiet" lang="en">{first.reason}</span>}
+    </>
+  );
+}
+
+function Card({
+  plan,
+  number,
+  marks,
+  open,
+  columns,
+  jurors,
+  kept,
+  onChoose,
+  onKeep,
+}: Props & { plan: Plan; number: number; marks: ("cheapest" | "safest")[]; open: boolean }) {
+  const { say, format } = useSpeech();
+  const heading = `plan-${number}`;
+  return (
+    <article class={open ? "card open" : "card"} aria-labelledby={heading}>
+      <header>
+        <h3 id={heading}>{say("planNumber", { n: number })}</h3>
+        {marks.map((mark) => (
+          <Chip key={mark} kind="plain">
+            {say(mark)}
+          </Chip>
+        ))}
+      </header>
+      <Changes plan={plan} columns={columns} />
+      <dl class="facts">
+        <div>
+          <dt>{say("cost")}</dt>
+          <dd>{format.amount(plan.cost)}</dd>
+        </div>
+        <div>
+          <dt>{say("numberOfChanges")}</dt>
+          <dd>{format.count(own(plan).length)}</dd>
+        </div>
+      </dl>
+      <Survival share={plan.share} jurors={jurors} />
+      {plan.bound !== null && <p class="quiet">{say("provenBound", { share: format.share(plan.bound) })}</p>}
+      {plan.status !== "ok" && plan.reason && (
+        <details class="note">
+          <summary>{say("note")}</summary>
+          <p lang="en">{plan.reason}</p>
+        </details>
+      )}
+      <div class="actions">
+        <button type="button" class={open ? undefined : "main"} aria-pressed={open} onClick={() => onChoose(plan)}>
+          {say(open ? "chosen" : "choose")}
+          <span class="hidden"> {say("planNumber", { n: number })}</span>
+        </button>
+        <button type="button" aria-pressed={kept(plan)} onClick={() => onKeep(plan)}>
+          <span class={kept(plan) ? "mark full" : "mark"} aria-hidden="true" />
+          {say(kept(plan) ? "kept" : "keep")}
+          <span class="hidden"> {say("planNumber", { n: number })}</span>
+        </button>
+      </div>
+    </article>
+  );
+}

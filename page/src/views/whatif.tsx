@@ -1,0 +1,94 @@
+// Move a value, and see what the present model and the jury say to it.
+
+import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
+import { useSpeech } from "../language";
+import { Latest } from "../latest";
+import { after } from "../plans";
+import { spoken } from "../problems";
+import type { Cell, Person, Plan, Source, Verdict } from "../types";
+import { Legend } from "./distribution";
+import { Field } from "./field";
+import { Said, Survival } from "./parts";
+
+const WAIT = 25; // milliseconds without a move before the models are asked
+
+interface Props {
+  person: Person;
+  plan: Plan | null;
+  source: Source;
+}
+
+export function WhatIf({ person, plan, source }: Props) {
+  const { say } = useSpeech();
+  const speech = useSpeech();
+  const [row, setRow] = useState<Cell[]>(person.row);
+  const [verdict, setVerdict] = useState<Verdict | null>(null);
+  const [state, setState] = useState<"asking" | "said" | "failed">("asking");
+  const [error, setError] = useState("");
+  const latest = useMemo(() => new Latest<Verdict[]>(WAIT), []);
+
+  useEffect(() => setRow(person.row), [person]);
+  // Asked before the moved value is painted, not after.
+  useLayoutEffect(() => {
+    setState("asking");
+    latest.ask(
+      (signal) => source.verdicts([row], signal),
+      (verdicts) => {
+        setVerdict(verdicts[0] ?? null);
+        setState("said");
+      },
+      (failure) => {
+        setError(spoken(failure, speech));
+        setState("failed");
+      },
+    );
+    return () => latest.stop();
+  }, [row]);
+
+  const changed = row.filter((value, k) => value !== person.row[k]).length;
+  return (
+    <section class="panel whatif" aria-labelledby="whatif">
+      <h2 id="whatif">{say("whatIf")}</h2>
+      <p>{say("whatIfLead")}</p>
+      <div class={state === "asking" ? "answer asking" : "answer"}>
+        <div role="status" aria-live="polite" aria-busy={state === "asking"} data-state={state}>
+          {state === "failed" ? (
+            <p class="failed">{error}</p>
+          ) : verdict ? (
+            <>
+              <p>
+                {say("presentModel")} <Said verdict={verdict} /> <span class="quiet">{say("valuesMoved", { n: changed })}</span>
+              </p>
+              {source.offers.jury && <Survival share={verdict.share} jurors={source.offers.jurors} wide />}
+            </>
+          ) : (
+            <p class="quiet">{say("asking")}</p>
+          )}
+        </div>
+        <div class="actions">
+          <button type="button" onClick={() => setRow(person.row)} disabled={changed === 0}>
+            {say("backToToday")}
+          </button>
+          {plan && (
+            <button type="button" onClick={() => setRow(after(person, plan))}>
+              {say("beginWithPlan")}
+            </button>
+          )}
+        </div>
+      </div>
+      {source.columns.some((column) => column.distribution) && <Legend />}
+      <div class="fields">
+        {source.columns.map((column, k) => (
+          <Field
+            key={column.name}
+            column={column}
+            value={row[k] ?? null}
+            today={person.row[k] ?? null}
+            slider
+            onChange={(value) => setRow((now) => now.map((own, place) => (place === k ? value : own)))}
+          />
+        ))}
+      </div>
+    </section>
+  );
+}

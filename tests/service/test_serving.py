@@ -1,0 +1,230 @@
+"""``robust-recourse serve`` in processes of its own: signals, workers, tokens, load."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from robust_recourse import ActionSet, RobustBayesianRecourse, save
+from robust_recourse.cli import main
+from robust_recourse.ledger import Ledger
+from robust_recourse.paper.applicants import make_applicants
+
+pytestmark = pytest.mark.slow
+TOKEN = "correct-horse-battery-staple"
+
+
+@pytest.fixture(scope="module")
+def people():
+    return make_applicants(300)[0]
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """A method in a file."""
+    X, y = make_applicants(300)
+    encode = make_column_transformer((OneHotEncoder(), ["job", "housing"]), remainder=StandardScaler())
+    model = make_pipeline(encode, LogisticRegression(max_iter=1000)).fit(X, y)
+    actions = ActionSet(X, immutable=["age"], decrease=["debt"])
+    method = RobustBayesianRecourse(model, actions, n_samples=50, n_neighbors=50, random_state=0).fit(X)
+    path = tmp_path_factory.mktemp("saved") / "loans.zip"
+    save(method, path)
+    return path
+
+
+@contextmanager
+def command(saved, *options):
+    """The command at work: its process, its address, and all that it wrote."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    words = [sys.executable, "-m", "robust_recourse", "serve", str(saved), f"--port={port}", *options]
+    log = Path(saved).with_name(f"log-{port}")
+    with log.open("wb") as out:
+        process = subprocess.Popen(words, stdout=out, stderr=out)
+        try:
+            url = f"http://127.0.0.1:{port}"
+            _wait(lambda: _ready(url, process, log))
+            yield process, url, log
+        finally:
+            if process.poll() is None:
+                process.terminate()
+                process.wait(60)
+
+
+def _ready(url, process, log):
+    assert process.poll() is None, log.read_text()
+    try:
+        return httpx.get(f"{url}/readyz").status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+def _wait(ready, seconds=300):
+    for _ in range(10 * seconds):
+        if ready():
+            return
+        time.sleep(0.1)
+    raise TimeoutError(f"nothing after {seconds} seconds")
+
+
+def _children(process):
+    found = subprocess.run(
+        ["pgrep", "-P", str(process.pid), "-f", "spawn_main"], capture_output=True, text=True, check=False
+    )
+    return {int(word) for word in found.stdout.split()}
+
+
+@pytest.fixture(scope="module")
+def rows(people):
+    return json.loads(people.head(60).to_json(orient="records"))
+
+
+def test_sigterm_finishes_what_has_begun(saved, rows, tmp_path):
+    tokens = tmp_path / "tokens"
+    tokens.write_text(TOKEN)
+    tokens.chmod(0o600)
+    with command(saved, f"--tokens={tokens}") as (process, url, log):
+        headers = {"authorization": f"Bearer {TOKEN}"}
+        assert httpx.get(f"{url}/v1/schema").status_code == 401
+        assert httpx.get(f"{url}/v1/schema", headers=headers).json()["name"] == "loans"
+        with ThreadPoolExecutor(1) as pool:
+            body = {"rows": rows, "alternatives": 2}
+            answer = pool.submit(httpx.post, f"{url}/v1/recourse", json=body, headers=headers, timeout=120)
+            _wait(lambda: 'waiting{lane="tables"} ' in httpx.get(f"{url}/metrics", headers=headers).text)
+            time.sleep(0.5)  # so that it has begun
+            process.send_signal(signal.SIGTERM)
+            assert answer.result().status_code == 200
+            assert len({row["person"] for row in answer.result().json()["rows"]}) == len(rows)
+        assert process.wait(60) == 0
+        text = log.read_text()
+        assert TOKEN not in text
+        assert "Traceback" not in text
+        for word in ("income", "skilled", str(rows[0]["debt"])):
+            assert word not in text
+        with pytest.raises(httpx.TransportError):
+            httpx.get(f"{url}/healthz")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there is no such signal")
+def test_a_killed_worker_is_replaced_and_no_promise_is_lost(saved, rows, tmp_path):
+    ledger = tmp_path / "promises.db"
+    with command(saved, "--workers=2", f"--ledger={ledger}") as (process, url, log):
+        plans = httpx.post(f"{url}/v1/recourse", json={"rows": rows[:12]}, timeout=120).json()["rows"]
+        plans = [plan for plan in plans if plan["valid"] and plan["changes"]]
+        documents = {httpx.post(f"{url}/v1/recourse", json={"rows": rows[:1]}).text for _ in range(6)}
+        assert len(documents) == 1  # whichever worker answers
+        promised, stop, problems = [], threading.Event(), []
+
+        def promise(first):
+            k = first
+            while not stop.is_set() and k < 10_000:
+                plan = plans[k % len(plans)]
+                body = {"person": f"p{k}", "row": plan["before"], "after": plan["after"]}
+                try:
+                    answer = httpx.post(f"{url}/v1/promises", json=body, timeout=60)
+                except httpx.TransportError:
+                    continue  # of a worker that was killed: asked again, the promise is made or known
+                if answer.status_code in (200, 201):
+                    promised.append((f"p{k}", answer.json()["id"]))
+                    k += 4
+                elif answer.status_code != 503:
+                    problems.append(answer.text)
+                    return
+
+        with ThreadPoolExecutor(4) as pool:
+            jobs = [pool.submit(promise, k) for k in range(4)]
+            _wait(lambda: len(promised) > 3)
+            workers = _children(process)
+            killed = min(workers)
+            os.kill(killed, signal.SIGKILL)
+            _wait(lambda: killed not in _children(process) and len(_children(process)) == len(workers))
+            before = len(promised)
+            _wait(lambda: len(promised) > before + 3)
+            # The one that replaces it answers in its turn.
+            _wait(lambda: log.read_text().count(" ready\n") > len(workers))
+            before = len(promised)
+            _wait(lambda: len(promised) > before + 3)
+            stop.set()
+            for job in jobs:
+                job.result()
+        assert problems == []
+        for person, number in promised[:: max(1, len(promised) // 20)]:
+            assert httpx.get(f"{url}/v1/promises/{number}", timeout=60).json()["person"] == person
+        metrics = httpx.get(f"{url}/metrics").text
+        made = [line for line in metrics.splitlines() if 'route="/v1/promises"' in line and "requests_total" in line]
+        assert sum(float(line.split()[-1]) for line in made) >= len(promised)
+        assert "Traceback" not in log.read_text()
+    known = Ledger(str(ledger), create=False)
+    assert known.verify() == []
+    kept = known.promises()
+    assert dict(zip(kept["person"], kept.index, strict=True)).items() >= dict(promised).items()
+    assert kept["person"].is_unique
+
+
+def test_many_clients_get_their_own_answers_or_are_told_to_wait(saved, rows):
+    with command(saved, "--workers=2", "--queue=4") as (_, url, log):
+        last, statuses, wrong = time.monotonic() + 5.0, [], []
+
+        def ask(first):
+            with httpx.Client(base_url=url, timeout=120) as client:
+                k = first
+                while time.monotonic() < last:
+                    row = rows[k % len(rows)]
+                    answer = client.post("/v1/recourse", json={"rows": [row], "alternatives": 1 + k % 3})
+                    statuses.append(answer.status_code)
+                    if answer.status_code == 200 and answer.json()["rows"][0]["before"] != row:
+                        wrong.append(row)
+                    k += 1
+
+        with ThreadPoolExecutor(40) as pool:
+            for job in [pool.submit(ask, k) for k in range(40)]:
+                job.result()
+        assert set(statuses) <= {200, 503}
+        assert statuses.count(200) > 0
+        assert wrong == []
+        assert "Traceback" not in log.read_text()
+
+
+def test_what_cannot_be_served_is_told_at_once(saved, tmp_path, capsys):
+    missing = tmp_path / "nothing.zip"
+    cases = [
+        ([str(missing)], "nothing.zip"),
+        ([str(saved), "--host=0.0.0.0"], "tokens"),
+        ([str(saved), f"--tokens={missing}"], "nothing.zip"),
+        ([str(saved), "--allow-search"], "--people"),
+        ([str(saved), f"--people={missing}"], "nothing.zip"),
+        ([str(saved), "--ledger=mysql://a/b"], "mysql"),
+    ]
+    for words, said in cases:
+        assert main(["serve", *words]) == 2
+        lines = capsys.readouterr().err.strip().splitlines()
+        assert said in lines[-1]
+        assert lines[-1].startswith("robust-recourse: ")
+
+
+def test_people_of_a_file_can_be_searched(saved, people, tmp_path):
+    path = tmp_path / "people.csv"
+    people.head(20).rename_axis("id").reset_index().to_csv(path, index=False)
+    with command(saved, f"--people={path}", "--id=id", "--allow-search", "--name=Loans 2026") as (_, url, _log):
+        found = httpx.get(f"{url}/v1/people", params={"limit": 100}).json()
+        assert [person["row"] for person in found["people"]] == json.loads(people.head(20).to_json(orient="records"))
+        answer = httpx.post(f"{url}/v1/verdict", json={"rows": [person["row"] for person in found["people"]]}).json()
+        assert [one["accepted"] for one in answer["verdicts"]] == [person["accepted"] for person in found["people"]]
+        assert httpx.get(f"{url}/v1/schema").json()["name"] == "Loans 2026"
