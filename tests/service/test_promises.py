@@ -73,6 +73,8 @@ def test_nothing_is_taken_from_the_clients_word(client, plan):
         if wrong is not None:
             assert client.post("/v1/notice", json={"row": before, "after": wrong}).status_code == status
     assert promise(client, plan, "A-2", cost=0.0).status_code == 422
+    older = client.post("/v1/notice", json={"row": before, "after": {**after, "age": after["age"] + 1}}).json()
+    assert older["detail"].startswith("after.age changed from ")  # which names the column once
 
 
 def test_a_row_that_nobody_searched_for_may_be_promised_if_it_keeps_everything(client, plan):
@@ -104,7 +106,8 @@ def test_one_promise_to_a_person_unless_it_is_replaced(client, plan):
         ({"person": ""}, "invalid-request"),
         ({"person": " "}, "invalid-request"),
         ({"person": 7}, "invalid-request"),
-        ({"person": "a\x00b"}, "conflict"),
+        ({"person": "a\x00b"}, "invalid-request"),
+        ({"note": "a\x00b"}, "invalid-request"),
         ({"note": "x" * 2001}, "invalid-request"),
         ({"replace": 1}, "invalid-request"),
     ],

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from robust_recourse import NearestAccepted
 from robust_recourse.service.parsing import NoJSONError, parse
 
 JSON = {"content-type": "application/json"}
@@ -105,6 +106,31 @@ def test_columns_that_are_lacking_or_unknown_are_named(client, rows_of, refused)
     for path in POSTS[:2]:
         errors = client.post(path, json={"rows": [row, {**lacking, "wealth": 1}]}).json()["errors"]
         assert [error["field"] for error in errors] == ["rows[1].wealth", "rows[1].debt"]
+
+
+@pytest.mark.parametrize(
+    ("body", "words"), [(b"null", "The body must be an object."), (b'{"rows": [null]}', "got null.")]
+)
+def test_what_is_no_object_is_called_by_its_name(client, body, words):
+    assert client.post("/v1/verdict", content=body, headers=JSON).json()["detail"].endswith(words)
+
+
+def test_missing_values_that_a_model_does_not_take_are_named(table, tmp_path, rows_of, serving):
+    def needs_all(X):
+        if X["debt"].isna().any():
+            raise ValueError("Input X contains NaN.\nOther models take it.")
+        return X["income"] > 3000
+
+    method = NearestAccepted(needs_all, random_state=0).fit(table)
+    with serving(method, tmp_path) as client:
+        rows = rows_of(table.head(2))
+        rows[1]["debt"] = None
+        for path in POSTS[:2]:
+            problem = client.post(path, json={"rows": rows}).json()
+            assert (problem["status"], problem["errors"][0]["field"]) == (422, "rows[1].debt")
+            assert problem["detail"].endswith("Input X contains NaN.")
+        problem = client.post("/v1/notice", json={"row": rows[1], "after": rows[1]}).json()
+        assert (problem["status"], problem["errors"][0]["field"]) == (422, "after.debt")
 
 
 def test_addresses_and_methods_that_there_are_not(client):

@@ -113,10 +113,16 @@ async def _invalid(request: Request, error: Any) -> Response:
 
 
 def _words(found: dict[str, Any]) -> str:
-    words = {"extra_forbidden": "is no field of this request.", "missing": "is lacking."}
+    words = {
+        "extra_forbidden": "is no field of this request.",
+        "missing": "is lacking.",
+        "model_attributes_type": "The body must be an object.",
+    }
     if found["type"] in words:
         return words[found["type"]]
-    message = str(found["msg"])
+    message = str(found["msg"]).replace(" after validation", "")
+    if found["type"] == "value_error":
+        return f"{message.removeprefix('Value error, ')}."
     for beginning in ("Input should", "List should", "String should", "Dictionary should"):
         if message.startswith(beginning):
             return f"should{message.removeprefix(beginning)}."

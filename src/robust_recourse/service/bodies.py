@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 
 from robust_recourse.service.settings import Most
 
@@ -19,6 +19,27 @@ AnyRow = Annotated[Any, WithJsonSchema({"title": "AnyRow", "type": "object", "x-
 Text = Annotated[str, Field(max_length=200)]
 End = Annotated[float, Field(allow_inf_nan=False)] | None
 Scalar = str | bool | int | float
+
+
+def _storable(text: str) -> str:
+    """Return a text that every database holds; a blank one is none."""
+    if "\0" in text:
+        raise ValueError("must have no sign of code 0, which no database holds")
+    return text if text.strip() else ""
+
+
+def _identity(text: str) -> str:
+    if not _storable(text):
+        raise ValueError("must not be blank")
+    return text
+
+
+Note = Annotated[str, Field(max_length=2000, json_schema_extra={"pattern": r"^[^\u0000]*$"}), AfterValidator(_storable)]
+Identity = Annotated[
+    str,
+    Field(min_length=1, max_length=200, json_schema_extra={"pattern": r"^[^\u0000]*[^\s\u0000][^\u0000]*$"}),
+    AfterValidator(_identity),
+]
 
 
 class _Body(BaseModel):
@@ -90,13 +111,11 @@ class NoticeOf(Chosen):
 class PromiseOf(Chosen):
     """A recourse that is to be promised."""
 
-    person: Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")] = Field(
-        description="The id of the person."
-    )
+    person: Identity = Field(description="The id of the person.")
     until: Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$", json_schema_extra={"format": "date"})] | None = Field(
         default=None, description="The last day; the latest that the lender allows if null."
     )
-    note: Annotated[str, Field(max_length=2000)] = Field(default="", description="What else is to be remembered.")
+    note: Note = Field(default="", description="What else is to be remembered.")
     replace: bool = Field(default=False, description="Whether another open promise to this person is replaced.")
 
 

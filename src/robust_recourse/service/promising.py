@@ -85,7 +85,7 @@ class Promises:
         known = self.read(number)
         if known["status"] != "open":
             raise Problem("conflict", f"Promise {number} is not open: it is {known['status']}.")
-        table = self._statements.row(row, "row")
+        table = self._statements.row(row)
         try:
             outcome = self._ledger.fulfil(
                 known["person"], table if hasattr(table, "iloc") else table[0], promise=number

@@ -252,6 +252,7 @@ def _type(value: Any) -> str:
         dict: lambda _: "an object",
         list: lambda _: "a list",
         str: lambda _: "a text",
+        type(None): lambda _: "null",
     }
     return named.get(type(value), lambda _: "a number")(value)
 

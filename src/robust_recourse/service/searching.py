@@ -11,15 +11,14 @@ from typing import Any
 import numpy as np
 
 from robust_recourse.methods.base import RecourseMethod
-from robust_recourse.models.predictor import ModelError
 from robust_recourse.result import Recourses
 from robust_recourse.result.document import document_of
 from robust_recourse.search.deadline import Deadline
 from robust_recourse.search.explain import explain
+from robust_recourse.service.asking import asking
 from robust_recourse.service.lanes import Job
 from robust_recourse.service.metrics import Metrics
 from robust_recourse.service.parsing import to_bytes
-from robust_recourse.service.problems import Problem
 from robust_recourse.service.rows import RowReader
 from robust_recourse.service.settings import Most
 
@@ -79,13 +78,9 @@ class Searcher:
         first, sizes = asked[0], [len(one) for one in asked]
         cells = [[cell for one in asked for cell in one.cells[k]] for k in range(len(first.cells))]
         table = self._reader.table(cells, [i for size in sizes for i in range(size)])
-        try:
+        with asking(self._reader.texts, cells):
             read = first.method.read(table, "rows", unseen="error" if first.strict else "ignore")
             found = explain(first.method, read, first.alternatives, self._deadline(jobs, first.time_limit))
-        except ModelError as error:
-            raise Problem("invalid-request", f"The model cannot be asked about this. {error}") from error
-        except (TypeError, ValueError) as error:
-            raise Problem("invalid-request", str(error)) from error
         self._metrics.searched(found, sum(sizes))
         owner = np.repeat(np.arange(len(jobs)), sizes)[found.person]
         return [to_bytes(document_of(_part(found, owner == i, len(jobs)))) + b"\n" for i in range(len(jobs))]

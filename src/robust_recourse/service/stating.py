@@ -7,9 +7,9 @@ from typing import Any
 
 from robust_recourse.actions import ActionSet
 from robust_recourse.methods.base import RecourseMethod
-from robust_recourse.models.predictor import ModelError
 from robust_recourse.result import Recourses, Status
 from robust_recourse.search.stating import state
+from robust_recourse.service.asking import asking
 from robust_recourse.service.bodies import Chosen
 from robust_recourse.service.problems import Fault, Problem
 from robust_recourse.service.rows import RowReader
@@ -41,30 +41,29 @@ class Statements:
         Problem
             If it breaks the action set, or is refused by the model or by the jury.
         """
-        before, after = self.row(chosen.row, "row", strict=True), self.row(chosen.after, "after")
-        try:
+        method, reader = self.method, self._reader
+        own = reader.cells([chosen.row], "row", strict=True)
+        became = reader.cells([chosen.after], "after", strict=False)
+        before, after = reader.table(own, [0]), reader.table(became, [0])
+        with asking(reader.texts, became, "after"):
             broken = self._actions.check(before, after)
             if broken:
                 raise Problem("invalid-request", faults=[self._fault(violation) for violation in broken[:20]])
-            method = self.method
             tables = [method.read(before, "row", unseen="error"), method.read(after, "after", unseen="ignore")]
             found = state(method, *tables)
-        except ModelError as error:
-            raise Problem("invalid-request", f"The model cannot be asked about this. {error}") from error
-        except (TypeError, ValueError) as error:
-            raise Problem("invalid-request", str(error)) from error
         if found.status[0] is Status.IMPOSSIBLE:
             raise Problem("invalid-request", faults=[Fault("after", str(found.reason[0]))])
         if found.status[0] is not Status.OK:
             raise Problem("conflict", str(found.reason[0]))
         return found
 
-    def row(self, row: Any, field: str, *, strict: bool = False) -> Any:
+    def row(self, row: Any) -> Any:
         """Return a single row as a table."""
-        return self._reader.table(self._reader.cells([row], field, strict=strict), [0])
+        return self._reader.table(self._reader.cells([row], "row", strict=False), [0])
 
     def _fault(self, violation: Any) -> Fault:
         texts = {name: text for text, name in self._reader.names.items()}
         column = None if violation.column is None else texts.get(violation.column)
-        words = str(violation).removeprefix("Row 0: ")
+        # The field names the column.
+        words = str(violation).removeprefix("Row 0: ").removeprefix(f"{violation.column} ")
         return Fault("after" if column is None else f"after.{column}", words, 0, column)

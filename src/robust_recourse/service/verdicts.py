@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from robust_recourse.methods.base import RecourseMethod
-from robust_recourse.models.predictor import ModelError
 from robust_recourse.search.run import decides, predictor
+from robust_recourse.service.asking import asking
 from robust_recourse.service.lanes import Job
 from robust_recourse.service.metrics import Metrics
-from robust_recourse.service.problems import Problem
 from robust_recourse.service.rows import RowReader
 
 __all__ = ["Verdicts"]
@@ -40,12 +39,8 @@ class Verdicts:
         sizes = [job.size for job in jobs]
         cells = [[cell for job in jobs for cell in job.load[k]] for k in range(len(jobs[0].load))]
         rows = np.arange(sum(sizes))
-        try:
+        with asking(self._reader.texts, cells):
             told = self._asked(cells, rows)
-        except ModelError as error:
-            raise Problem("invalid-request", f"The model cannot be asked about this. {error}") from error
-        except (TypeError, ValueError) as error:
-            raise Problem("invalid-request", str(error)) from error
         self._metrics.model_rows.inc(len(rows))
         ends = np.cumsum(sizes).tolist()
         return [told[end - size : end] for end, size in zip(ends, sizes, strict=True)]
