@@ -21,7 +21,8 @@ export interface Column {
   integer: boolean;
   ordered: boolean;
   movable: boolean;
-  whyNot: string;
+  /** The column that this one follows from; empty if there is none. */
+  follows: string;
   direction: "any" | "up" | "down";
   lower: number | null;
   upper: number | null;
@@ -63,6 +64,8 @@ export interface Plan {
 export interface Person {
   id: string;
   row: Cell[];
+  /** What the present model says, if that is known. */
+  accepted: boolean | null;
   plans: Plan[] | null;
   notice: string;
 }
@@ -117,8 +120,8 @@ export interface Source {
   steps(person: Person, plan: Plan, order: number[], signal: AbortSignal): Promise<(Verdict | null)[]>;
   /** Everybody, with plans; `told` hears how many are there so far. */
   everybody(told: (people: Person[], total: number) => void, signal: AbortSignal): Promise<void>;
-  /** The applicant's page as HTML. */
-  notice(person: Person, plan: Plan): Promise<string>;
+  /** The applicant's page as HTML, with numbers in the signs of a locale. */
+  notice(person: Person, plan: Plan, locale: string): Promise<string>;
   promise(person: Person, plan: Plan, id: string): Promise<Receipt>;
   /** A promise that was made, and whether a code is its code. */
   receipt(id: string, code: string): Promise<Receipt>;

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from robust_recourse import ActionSet, NearestAccepted
+from robust_recourse.result import Status
 
 pytestmark = pytest.mark.slow
 
@@ -358,12 +359,41 @@ def test_it_speaks_german_with_german_numbers(opened, explorer, found):
     assert page.locator("html").get_attribute("lang") == "en"
 
 
-def test_both_languages_have_the_same_places_for_values():
+def languages():
+    """The words of the page, by their keys: English, German."""
     words = (Path(__file__).parents[2] / "page" / "src" / "words.ts").read_text(encoding="utf-8")
-    english, german = (
+    return [
         dict(re.findall(r'^  (\w+):\s+"((?:[^"\\]|\\.)*)",$', part, re.MULTILINE))
         for part in re.split(r"^const de", words, flags=re.MULTILINE)
-    )
+    ]
+
+
+def test_every_status_has_a_name_and_a_meaning_in_both_languages():
+    keys = {re.sub(r"[ -]", "_", status) for status in Status}
+    plain = {"ok", "already_favourable"}  # of which there is nothing more to say
+    for words in languages():
+        assert {key.removeprefix("status_") for key in words if key.startswith("status_")} == keys
+        assert {key.removeprefix("why_") for key in words if key.startswith("why_")} == keys - plain
+
+
+def test_a_german_page_says_in_german_why_there_is_no_plan(opened, tmp_path):
+    rows = np.array([[0.0, 1.0], [1.0, 2.0]])
+    method = NearestAccepted(lambda x: x[:, 0] > 0.5, ActionSet(immutable=[0]), random_state=0).fit(rows)
+    found = method.explain(rows[:1])
+    [status] = found.status
+    page = opened(found.to_explorer(tmp_path / "none").as_uri(), locale="de-DE")
+    page.locator(".people button").click()
+    told = page.locator(".plans .status")
+    key = re.sub(r"[ -]", "_", status)
+    told.get_by_text(languages()[1][f"why_{key}"]).wait_for()
+    # What the library says more exactly is marked as English.
+    assert told.locator("[lang=en]").inner_text() == found.reason[0]
+    page.get_by_role("link", name="Alle").click()
+    assert page.locator(".list .chip").inner_text() == languages()[1][f"status_{key}"]
+
+
+def test_both_languages_have_the_same_places_for_values():
+    english, german = languages()
     assert english.keys() == german.keys()
     assert len(english) > 100
     for key, text in english.items():

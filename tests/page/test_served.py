@@ -99,7 +99,7 @@ def test_the_verdict_follows_a_moved_value(opened, service, counter):
     assert ("accepted" in told) == counter.accepts(row)
     assert f"{round(counter.share(row) * 10)} of 10 retrained models accept" in told
     page.get_by_role("button", name="Back to today").click()
-    page.locator(".whatif .answer").get_by_text("0 values moved").wait_for()
+    page.locator(".whatif .answer").get_by_text("1 value moved").wait_for(state="detached")
     assert "refused" in said(page)
     page.get_by_role("button", name="Begin with the chosen plan").click()
     whatif(page).get_by_text("accepted", exact=True).wait_for()
@@ -161,10 +161,12 @@ def test_the_notice_is_opened_in_a_tab_of_its_own(opened, service, counter):
     page.reload()
     choose(page, label)
     finished(page)
+    bodies = posted(page, "/v1/notice")
     with page.expect_popup() as popup:
         page.get_by_role("button", name="Print a notice").click()
     notice = popup.value
     notice.get_by_role("heading", level=1).wait_for()
+    assert bodies[0]["locale"] == "en-GB"
     assert "What would change the decision" in notice.locator("h1").inner_text()
     assert notice.evaluate("getComputedStyle(document.querySelector('article')).borderTopLeftRadius") == "10px"
 
@@ -219,6 +221,33 @@ def test_a_busy_service_is_asked_again(opened, service, counter):
     page.route("**/v1/recourse", busy)
     choose(page, counter.refused.index[0])
     assert refused
+
+
+def test_the_first_plan_stays_whatever_becomes_of_the_others(opened, service, counter):
+    page = opened(service, complaints=True)
+    others = []
+
+    def fail(route):
+        body = route.request.post_data_json
+        if body["alternatives"] == 1:
+            return route.continue_()
+        others.append(body)
+        if len(others) > 1:
+            return route.fulfill(json={"rows": []})
+        return route.fulfill(status=422, json={"detail": "Not today.", "errors": []})
+
+    page.route("**/v1/recourse", fail)
+    choose(page, counter.refused.index[0])
+    page.get_by_role("alert").get_by_text("Not today.").wait_for()
+    first = page.locator(".card .changes").inner_text()
+    page.get_by_role("heading", name="Step by step").wait_for()
+    # Others are looked for as long as an adviser has patience.
+    assert others[0]["time_limit"] == 10
+    page.get_by_role("button", name="Try again").click()
+    page.get_by_text("One plan that the present model accepts.").wait_for()
+    finished(page)
+    assert page.locator(".card .changes").all_inner_texts() == [first]
+    assert len(others) == 2
 
 
 def test_a_problem_is_told_as_text_and_can_be_tried_again(opened, service):

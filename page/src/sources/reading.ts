@@ -49,7 +49,7 @@ export function columnOf(value: Json, more: Partial<Column> = {}): Column {
     integer: false,
     ordered: kind === "ordered",
     movable: kind !== "fixed",
-    whyNot: "",
+    follows: "",
     direction: "any",
     lower: null,
     upper: null,
@@ -96,7 +96,7 @@ export function peopleOf(document: Json, columns: Column[]): Person[] {
     const plan = planOf(told, changes, told["after"] !== null);
     if (!people.length || told["person"] !== last) {
       const before = fields(told["before"]);
-      people.push({ id: label(told["label"]), row: columns.map((column) => cell(before[column.name])), plans: [], notice: "" });
+      people.push({ id: label(told["label"]), row: columns.map((column) => cell(before[column.name])), accepted: null, plans: [], notice: "" });
       last = told["person"];
     }
     people[people.length - 1]?.plans?.push(plan);
@@ -123,7 +123,7 @@ export function stillPeople(data: Fields): Person[] {
       });
       return { ...planOf(told, changes, told["exists"] === true), steps: stepsOf(told["steps"]) };
     });
-    return { id: label(person["label"]), row, plans: plans.map(withShare), notice: text(person["notice"]) };
+    return { id: label(person["label"]), row, accepted: null, plans: plans.map(withShare), notice: text(person["notice"]) };
   });
 }
 

@@ -1,12 +1,13 @@
 // The service that serves the page.
 
 import { printable } from "../format";
-import { DIFFICULTY, MOST_PLANS, after, stepRows, usable } from "../plans";
+import { DIFFICULTY, MOST_PLANS, after, alike, stepRows, usable } from "../plans";
 import type { Cell, Column, Person, Plan, Receipt, Source, Verdict, Wishes } from "../types";
 import { type Fields, type Json, cell, columnOf, distribution, fields, label, list, number, peopleOf, text } from "./reading";
 
 const AT_ONCE = 50; // people of a batch that are explained in one request
 const PATIENCE = 5; // times that a busy service is asked again
+const SECONDS = 10; // that the search for further plans may take, while the first one is shown
 
 /** What a service refused, in its words. */
 export class Problem extends Error {
@@ -72,7 +73,9 @@ export async function served(connection: Connection): Promise<Source> {
   const columns = list(schema["columns"]).map(servedColumn);
   const jury = schema["jury"] === null ? null : fields(schema["jury"]);
   const searchable = fields(schema["people"])["search"] === true;
-  const most = Math.min(MOST_PLANS, number(fields(schema["limits_of_service"])["alternatives"]) ?? MOST_PLANS);
+  const limited = fields(schema["limits_of_service"]);
+  const most = Math.min(MOST_PLANS, number(limited["alternatives"]) ?? MOST_PLANS);
+  const seconds = Math.min(SECONDS, number(limited["time_limit"]) ?? SECONDS);
   const named = (row: Cell[]): Fields => Object.fromEntries(columns.map((column, k) => [column.name, row[k] ?? null]));
 
   const explain = async (rows: Cell[][], alternatives: number, limits: Fields, signal: AbortSignal): Promise<Person[]> =>
@@ -91,7 +94,8 @@ export async function served(connection: Connection): Promise<Source> {
     const people = list(told["people"]).map((each) => {
       const person = fields(each);
       const row = fields(person["row"]);
-      return { id: label(person["id"]), row: columns.map((column) => cell(row[column.name])), plans: null, notice: "" };
+      const accepted = typeof person["accepted"] === "boolean" ? person["accepted"] : null;
+      return { id: label(person["id"]), row: columns.map((column) => cell(row[column.name])), accepted, plans: null, notice: "" };
     });
     return { people, total: number(told["total"]) ?? people.length };
   };
@@ -111,10 +115,13 @@ export async function served(connection: Connection): Promise<Source> {
     find: (wanted, signal) => page(new URLSearchParams({ query: wanted, limit: "20" }).toString(), signal),
     async plans(person: Person, wishes: Wishes, told: (plans: Plan[]) => void, signal: AbortSignal): Promise<Plan[]> {
       const limits = limitsOf(wishes, columns);
-      const first = (await explain([person.row], 1, limits, signal))[0]?.plans ?? [];
-      if (!first.some(usable) || most === 1) return first;
-      told(first);
-      return (await explain([person.row], most, limits, signal))[0]?.plans ?? first;
+      const plans = (await explain([person.row], 1, limits, signal))[0]?.plans ?? [];
+      const first = plans.find(usable);
+      if (!first || most === 1) return plans;
+      told([first]);
+      const more = (await explain([person.row], most, { ...limits, time_limit: seconds }, signal))[0]?.plans ?? [];
+      // The first one was given all the time that it needed, and stays whatever comes of the others.
+      return [first, ...more.filter((plan) => usable(plan) && !alike(plan, first))].slice(0, most);
     },
     verdicts,
     today: async (person, signal) => (await verdicts([person.row], signal))[0] ?? null,
@@ -131,7 +138,10 @@ export async function served(connection: Connection): Promise<Source> {
         told([...people], total);
       }
     },
-    notice: (person, plan) => connection.html("v1/notice", { row: named(person.row), after: named(after(person, plan)) }),
+    notice(person, plan, locale) {
+      const signs: Fields = schema["locales"] === true ? { locale } : {};
+      return connection.html("v1/notice", { row: named(person.row), after: named(after(person, plan)), ...signs });
+    },
     async promise(person: Person, plan: Plan, id: string): Promise<Receipt> {
       const body = { person: id, row: named(person.row), after: named(after(person, plan)) };
       return receiptOf(await connection.post("v1/promises", body));
@@ -165,7 +175,7 @@ function servedColumn(value: Json): Column {
     integer: told["integer"] === true,
     ordered: told["ordered"] === true,
     movable: told["movable"] === true,
-    whyNot: printable(text(told["why_not"])),
+    follows: printable(text(told["follows"])),
     direction: direction === "up" || direction === "down" ? direction : "any",
     lower: number(told["lower"]) ?? low ?? null,
     upper: number(told["upper"]) ?? high ?? null,

@@ -149,9 +149,9 @@ export function App({ data, connection }: { data: Source | null; connection: Con
         )}
       </main>
       <footer class="bottom">
-        <label class="file">
-          <span>{say("openResult")}</span>
-          <input type="file" accept=".json,application/json" onChange={(event) => {
+        <label class="button file">
+          {say("openResult")}
+          <input type="file" class="hidden" accept=".json,application/json" onChange={(event) => {
               void open(event.currentTarget.files?.[0]);
               event.currentTarget.value = ""; // the same file may be opened again
             }} />

@@ -6,7 +6,7 @@ import { Latest } from "../latest";
 import { spoken } from "../problems";
 import type { Cell, Column, Person, Source } from "../types";
 import { Field } from "./field";
-import { Failed } from "./parts";
+import { Chip, Failed } from "./parts";
 
 const WAIT = 150;
 
@@ -59,6 +59,7 @@ function Search({ source, onChoose }: { source: Source; onChoose: (person: Perso
               <strong>
                 <bdi>{person.id}</bdi>
               </strong>
+              {person.accepted !== null && <Chip kind={person.accepted ? "yes" : "no"}>{say(person.accepted ? "accepted" : "refused")}</Chip>}
               <span class="quiet">
                 {facts.map(({ column, k: place }) => (
                   <span key={column.name}>
@@ -83,7 +84,7 @@ function Enter({ columns, onChoose }: { columns: Column[]; onChoose: (person: Pe
     event.preventDefault();
     const empty = columns.filter((column, k) => row[k] === null && !column.nullable);
     setMissing(empty);
-    if (!empty.length) onChoose({ id: id.trim() || say("somebody"), row, plans: null, notice: "" });
+    if (!empty.length) onChoose({ id: id.trim() || say("somebody"), row, accepted: null, plans: null, notice: "" });
   };
   return (
     <section class="panel" aria-labelledby="enter">

@@ -6,6 +6,7 @@ import type { Cell, Column, Distribution as Counted } from "../types";
 
 const [WIDTH, HEIGHT] = [240, 56];
 const MIDDLE = HEIGHT / 2;
+const MOST_NAMES = 6; // of categories below their bars
 
 interface Props {
   column: Column;
@@ -16,7 +17,7 @@ interface Props {
 }
 
 export function Distribution({ column, ends, today, now }: Props) {
-  const { say } = useSpeech();
+  const { say, format } = useSpeech();
   const counted = column.distribution;
   const [first, last] = ends ?? [undefined, undefined];
   // The bars stay while a value is moved over them.
@@ -33,12 +34,22 @@ export function Distribution({ column, ends, today, now }: Props) {
     ["today", place(today)],
     ["now", now === today ? null : place(now)],
   ];
+  const ticks = ticksOf(counted, ends);
   return (
-    <svg class="distribution" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" direction="ltr" aria-label={say("distributionOf", { column: column.title })}>
-      {drawn}
-      <line class="middle" x1="0" x2={WIDTH} y1={MIDDLE} y2={MIDDLE} />
-      {marks.map(([kind, at]) => at !== null && <line key={kind} class={kind} x1={at} x2={at} y1="0" y2={HEIGHT} />)}
-    </svg>
+    <div class="spread">
+      <svg class="distribution" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" direction="ltr" aria-label={say("distributionOf", { column: column.title })}>
+        {drawn}
+        <line class="middle" x1="0" x2={WIDTH} y1={MIDDLE} y2={MIDDLE} />
+        {marks.map(([kind, at]) => at !== null && <line key={kind} class={kind} x1={at} x2={at} y1="0" y2={HEIGHT} />)}
+      </svg>
+      {ticks.length > 0 && (
+        <div class={"edges" in counted ? "ticks" : "ticks names"} aria-hidden="true">
+          {ticks.map((value, k) => (
+            <bdi key={k}>{format.value(rounded(value, column.digits), column)}</bdi>
+          ))}
+        </div>
+      )}
+    </div>
   );
 }
 
@@ -47,6 +58,16 @@ function scaleOf(counted: Counted, ends: [number, number] | undefined) {
   const [low, high] = ends ?? [bars[0] ?? 0, bars[bars.length - 1] ?? 1];
   const x = (value: number) => Math.max(0, Math.min(WIDTH, ((value - low) / (high - low || 1)) * WIDTH));
   return { bars, x };
+}
+
+function rounded(value: Cell, digits: number | null): Cell {
+  return typeof value === "number" && digits !== null ? Number(value.toFixed(Math.min(digits, 100))) : value;
+}
+
+/** What is written below: the ends of a scale, or the categories if they are few. */
+function ticksOf(counted: Counted, ends: [number, number] | undefined): Cell[] {
+  if (!("edges" in counted)) return counted.values.length <= MOST_NAMES ? counted.values : [];
+  return ends ?? [counted.edges[0] ?? null, counted.edges[counted.edges.length - 1] ?? null];
 }
 
 function Bars({ counted, ends }: { counted: Counted; ends: [number, number] | undefined }) {

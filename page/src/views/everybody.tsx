@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import { type Filter, type Line, type SortKey, filtered, groupOf, groups, linesOf, sorted } from "../everybody";
 import { useSpeech } from "../language";
 import { spoken } from "../problems";
-import type { Key } from "../words";
+import { called, meaning } from "../statuses";
 import type { Person, Source } from "../types";
 import { Chip, Failed } from "./parts";
 
@@ -100,7 +100,7 @@ export function Everybody({ source, looked, onLook, onChoose }: Props) {
                   <option value="">{say("all")}</option>
                   {statuses.map((status) => (
                     <option key={status} value={status}>
-                      {told(status, say)}
+                      {called(status, say)}
                     </option>
                   ))}
                 </select>
@@ -152,12 +152,6 @@ function groupable(source: Source, people: Person[]): number[] {
       }
       return seen.size > 1;
     });
-}
-
-/** A status in the language of the page, if it is one that the page knows. */
-export function told(status: string, say: (key: Key) => string): string {
-  const key = `status_${status.replaceAll(/[ -]/g, "_")}` as Key;
-  return say(key) || status;
 }
 
 function Tiles({ lines }: { lines: Line[] }) {
@@ -315,8 +309,8 @@ function Table({ source, lines, total, looked, onSort, onScroll, onChoose }: Tab
                     <bdi>{format.value(line.person.row[filter.group ?? 0] ?? null, group)}</bdi>
                   </td>
                 )}
-                <td title={line.plan?.reason}>
-                  <Chip kind={line.outcome === "none" ? "no" : line.outcome === "plan" ? "plain" : "yes"}>{told(line.status, say)}</Chip>
+                <td title={meaning(line.status, say) || undefined}>
+                  <Chip kind={line.outcome === "none" ? "no" : line.outcome === "plan" ? "plain" : "yes"}>{called(line.status, say)}</Chip>
                 </td>
                 <td class="number">{line.changes === null ? "–" : format.count(line.changes)}</td>
                 <td class="number">{format.amount(line.cost)}</td>

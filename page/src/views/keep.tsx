@@ -103,7 +103,7 @@ export function Take({ person, plan, number, source }: { person: Person; plan: P
 
   const print = () => {
     setError("");
-    openNotice(() => source.notice(person, plan)).catch((failure: unknown) => setError(spoken(failure, speech)));
+    openNotice(() => source.notice(person, plan, format.locale)).catch((failure: unknown) => setError(spoken(failure, speech)));
   };
   const promise = (event: Event) => {
     event.preventDefault();

@@ -53,7 +53,8 @@ export function OnePerson({ person, source, kept, onKeep, onBack }: Props) {
           signal,
         ),
       (plans) => show(plans, "done"),
-      (error) => setFound({ state: "failed", plans: [], error: spoken(error, speech) }),
+      // A plan that was found stays if the search for others fails.
+      (error) => setFound((now) => ({ state: "failed", plans: now.state === "more" ? now.plans : [], error: spoken(error, speech) })),
     );
     return () => {
       latest.stop();
@@ -139,7 +140,7 @@ export function OnePerson({ person, source, kept, onKeep, onBack }: Props) {
           />
         <Shape columns={source.columns} row={person.row} wishes={wishes} asks={source.offers.asks} onChange={setWishes} />
         <div class="results">
-          {chosen && found.state !== "failed" && (
+          {chosen && (found.state !== "failed" || found.plans.length > 0) && (
             <>
               <Steps person={person} plan={chosen} source={source} />
               <Take key={JSON.stringify(chosen.changes)} person={person} plan={chosen} number={number} source={source} />

@@ -36,6 +36,7 @@ export function Picture({ plans, today, ways, chosen }: Props) {
   const y = (share: number) => TOP + ((1 - share) / (1 - floor)) * (HEIGHT - TOP - BOTTOM);
   const levels = [0, 0.25, 0.5, 0.75, 1].map((part) => floor + part * (1 - floor));
   const costs = [0, 0.25, 0.5, 0.75, 1].map((part) => part * most);
+  const placed = badges(known, x, y);
   const told = known.map((plan) => say("pictureOf", { n: plans.indexOf(plan) + 1, cost: format.amount(plan.cost), share: format.share(plan.share) })).join(" ");
   return (
     <figure class="picture" ref={figure}>
@@ -70,10 +71,17 @@ export function Picture({ plans, today, ways, chosen }: Props) {
             )
           );
         })}
-        {badges(known, x, y).map(({ plan, at, badge }) => (
+        {placed.map(
+          ({ plan, at, badge }) =>
+            badge !== at[1] && (
+              <g key={`stalk-${plan.rank}`} class="stalk">
+                <line x1={at[0]} y1={at[1]} x2={at[0]} y2={badge} />
+                <circle cx={at[0]} cy={at[1]} r="4" />
+              </g>
+            ),
+        )}
+        {placed.map(({ plan, at, badge }) => (
           <g key={`plan-${plan.rank}`} class={plan === chosen ? "point chosen" : "point"}>
-            {badge !== at[1] && <line x1={at[0]} y1={at[1]} x2={at[0]} y2={badge} />}
-            {badge !== at[1] && <circle class="dot" cx={at[0]} cy={at[1]} r="4" />}
             <circle cx={at[0]} cy={badge} r={BADGE} />
             <text x={at[0]} y={badge + 5} text-anchor="middle">
               {format.count(plans.indexOf(plan) + 1)}

@@ -2,6 +2,7 @@
 
 import { useSpeech } from "../language";
 import { cheapest, needsNothing, own, safest, usable } from "../plans";
+import { meaning } from "../statuses";
 import type { Column, Person, Plan, Verdict } from "../types";
 import { Picture } from "./picture";
 import { Changes, Chip, Failed, Survival } from "./parts";
@@ -77,7 +78,7 @@ function Outcome({ found, shown, narrowed, asks }: Props & { shown: Plan[] }) {
   if (narrowed && (!first || !asks)) return <>{say(asks ? "noneLikeThat" : "noneLikeThatHere")}</>;
   return (
     <>
-      {say("noPlan")} {first && <span class="quiet" lang="en">{first.reason}</span>}
+      {say("noPlan")} {first && meaning(first.status, say)} {first && <span class="quiet" lang="en">{first.reason}</span>}
     </>
   );
 }
@@ -119,10 +120,13 @@ function Card({
       <Survival share={plan.share} jurors={jurors} />
       {plan.bound !== null && <p class="quiet">{say("provenBound", { share: format.share(plan.bound) })}</p>}
       {plan.status !== "ok" && plan.reason && (
-        <details class="note">
-          <summary>{say("note")}</summary>
-          <p lang="en">{plan.reason}</p>
-        </details>
+        <div class="note">
+          <p>{meaning(plan.status, say)}</p>
+          <details>
+            <summary>{say("note")}</summary>
+            <p lang="en">{plan.reason}</p>
+          </details>
+        </div>
       )}
       <div class="actions">
         <button type="button" class={open ? undefined : "main"} aria-pressed={open} onClick={() => onChoose(plan)}>

@@ -52,7 +52,7 @@ export function Shape({ columns, row, wishes, asks, onChange }: Props) {
                   <div key={column.name}>
                     <dt>
                       <bdi>{column.title}</bdi>
-                      {column.whyNot && <span class="quiet"> ({column.whyNot})</span>}
+                      {column.follows && <span class="quiet"> ({say("followsFrom", { column: column.follows })})</span>}
                     </dt>
                     <dd>
                       <bdi>{format.value(row[k] ?? null, column)}</bdi>

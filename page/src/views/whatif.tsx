@@ -57,7 +57,7 @@ export function WhatIf({ person, plan, source }: Props) {
           ) : verdict ? (
             <>
               <p>
-                {say("presentModel")} <Said verdict={verdict} /> <span class="quiet">{say("valuesMoved", { n: changed })}</span>
+                {say("presentModel")} <Said verdict={verdict} /> {changed > 0 && <span class="quiet">{say("valuesMoved", { n: changed })}</span>}
               </p>
               {source.offers.jury && <Survival share={verdict.share} jurors={source.offers.jurors} wide />}
             </>

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 from robust_recourse.methods.base import RecourseMethod
@@ -85,6 +86,7 @@ class Counter:
             **describe(method, reader, columns_of(method, reader, defaults, histograms)),
             "ledger": settings.ledger is not None,
             "promise_days": settings.promise_days,
+            "locales": find_spec("babel") is not None,
             "people": None
             if self.people is None
             else {"rows": len(self.people), "refused": int((~self.people.accepted).sum()), "search": settings.search},
