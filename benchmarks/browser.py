@@ -1,4 +1,4 @@
-"""From a moved value to the verdict on the page, beyond the time of the service, in Chromium; and the size of the page.
+"""The page in Chromium: from a moved value to the verdict, beyond the time of the service; scrolling; and its size.
 
 The service is this process: it answers at once, so that what is measured is the page alone.
 """
@@ -7,13 +7,17 @@ import gzip
 import json
 import shutil
 import statistics
+import tempfile
 import threading
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import numpy as np
+
+from robust_recourse import NearestAccepted
 from robust_recourse.notices import explorer
 
-MOVES = 40
+MOVES, FRAMES, LINES = 40, 240, 10_000
 BROWSER = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
 COLUMN = {"kind": "number", "movable": True, "direction": "any", "lower": 0, "upper": 100, "integer": True}
 ROW = {"a": 1, "b": 2, "c": 3, "d": 4, "e": 5, "f": 6, "g": 7, "h": 8}
@@ -50,6 +54,21 @@ MEASURE = """async (value) => {
 }"""
 
 
+# How long frames take: while nothing happens, and while a list is scrolled, some screens in each.
+SCROLL = """async ([frames, pixels]) => {
+  const list = document.querySelector('.list');
+  const times = [];
+  let last = await new Promise(requestAnimationFrame);
+  for (let k = 0; k < frames; k++) {
+    list.scrollTop += pixels * (k < frames / 2 ? 1 : -1);
+    const now = await new Promise(requestAnimationFrame);
+    times.push(now - last);
+    last = now;
+  }
+  return times;
+}"""
+
+
 class Service(BaseHTTPRequestHandler):
     """A service that knows its answers; how many of the jury accept is the first value of the row."""
 
@@ -57,6 +76,10 @@ class Service(BaseHTTPRequestHandler):
 
     def log_message(self, *_):
         pass
+
+    def handle(self):
+        with suppress(ConnectionError):  # of a browser that was closed
+            super().handle()
 
     def do_GET(self):
         path = self.path.partition("?")[0].lstrip("/")
@@ -109,6 +132,24 @@ def milliseconds(program):
     return measured
 
 
+def frames(program):
+    """Return the milliseconds of frames: of a still page, and of one with many people that is scrolled."""
+    from playwright.sync_api import sync_playwright
+
+    X = np.column_stack([-1.0 - np.arange(LINES) % 3, np.arange(LINES) % 7])
+    method = NearestAccepted(lambda x: x[:, 0] > 0.0, random_state=0).fit(np.array([[0.5, 1.0], [-1.0, 2.0]]))
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as started:
+        address = method.explain(X).to_explorer(folder, with_notices=False).as_uri()
+        browser = started.chromium.launch(executable_path=program, args=BROWSER)
+        page = browser.new_page(locale="en-GB")
+        page.goto(f"{address}#everybody")
+        page.locator(".list tbody button").first.wait_for()
+        page.wait_for_timeout(500)
+        measured = [page.evaluate(SCROLL, [FRAMES, pixels]) for pixels in (0, 1500)]
+        browser.close()
+    return measured
+
+
 def run():
     size = sum(len(gzip.compress(explorer.asset(name), 9)) for name in explorer.FILES) / 1000
     lines = [("page: JavaScript and CSS, compressed, kB", "<= 150", size, size <= 150)]
@@ -121,4 +162,20 @@ def run():
         *lines,
         ("page: moved value to verdict, beyond the service, median ms", "<= 100", middle, middle <= 100),
         ("page: the same, longest ms", "", most, None),
+        *_smoothness(program),
     ]
+
+
+def _smoothness(program):
+    still, scrolled = (np.array(times) for times in frames(program))
+    ratio = float(np.median(scrolled) / np.median(still))
+    return [
+        (f"page: a frame while {LINES:,} people are scrolled / while nothing happens", "<= 1.5", ratio, ratio <= 1.5),
+        ("page: the same, 95 % of the frames within ms", "", float(np.quantile(scrolled, 0.95)), None),
+        ("page: frames of nothing, 95 % within ms", "", float(np.quantile(still, 0.95)), None),
+    ]
+
+
+if __name__ == "__main__":
+    for line in run():
+        print(line)

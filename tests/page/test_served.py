@@ -133,8 +133,9 @@ def test_a_slider_asks_seldom_and_the_last_answer_wins(opened, service, counter)
         slider.dispatchEvent(new Event("input", { bubbles: true }));
     })"""
     months = [value for value in (6, 12, 18, 24, 30) if value != counter.refused["months"].iloc[0]]
-    slider.evaluate(moves, months)
-    page.wait_for_timeout(400)
+    with page.expect_request("**/v1/verdict"):
+        slider.evaluate(moves, months)
+    page.wait_for_timeout(300)  # in which others would be asked
     assert [row["months"] for _, row in waiting] == months[-1:]  # many moves are one question
     slider.evaluate(moves, [36, 42, 54])
     whatif(page).get_by_text("accepted", exact=True).wait_for()

@@ -81,10 +81,21 @@ def serving():
     return _serving
 
 
+@pytest.fixture(scope="session")
+def running():
+    """An application in a thread, and a client of it."""
+    return _running
+
+
 @contextmanager
 def _serving(method, tmp_path, **settings):
     opened = settings.pop("opened", None) or (lambda known, metrics: Counter(known, method, metrics))
-    app = make_app(Settings(method=tmp_path / "lender.zip", name="lender", **settings), opened)
+    with _running(make_app(Settings(method=tmp_path / "lender.zip", name="lender", **settings), opened)) as client:
+        yield client
+
+
+@contextmanager
+def _running(app):
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, ws="none", lifespan="on"))
     thread = threading.Thread(target=server.run)
     thread.start()

@@ -75,7 +75,8 @@ class Gate:
 
         try:
             self._check(scope["path"], headers)
-            await self._app(scope, self._limited(receive), named)
+            with self._metrics.open.track_inprogress():
+                await self._app(scope, self._limited(receive), named)
         except Problem as problem:
             await answer_of(problem, scope)(scope, receive, named)
         except Exception as error:

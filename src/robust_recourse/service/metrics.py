@@ -47,6 +47,9 @@ class Metrics:
         self._waiting = Gauge(
             f"{_PREFIX}_waiting", "Requests that wait.", ["lane"], registry=registry, multiprocess_mode="livesum"
         )
+        self.open = Gauge(
+            f"{_PREFIX}_open", "Requests that are being answered.", registry=registry, multiprocess_mode="livesum"
+        )
         self._lanes: Mapping[str, Sized] = {}
 
     def watch(self, lanes: Mapping[str, Sized]) -> None:
