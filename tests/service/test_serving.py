@@ -211,6 +211,7 @@ def test_a_killed_worker_is_replaced_and_no_promise_is_lost(two, rows):
 
 def test_what_cannot_be_served_is_told_at_once(saved, tmp_path, capsys):
     missing = tmp_path / "nothing.zip"
+    taken = socket.create_server(("127.0.0.1", 0))
     cases = [
         ([str(missing)], "nothing.zip"),
         ([str(saved), "--host=0.0.0.0"], "tokens"),
@@ -218,12 +219,14 @@ def test_what_cannot_be_served_is_told_at_once(saved, tmp_path, capsys):
         ([str(saved), "--allow-search"], "--people"),
         ([str(saved), f"--people={missing}"], "nothing.zip"),
         ([str(saved), "--ledger=mysql://a/b"], "mysql"),
+        ([str(saved), f"--port={taken.getsockname()[1]}"], "in use"),
     ]
-    for words, said in cases:
-        assert main(["serve", *words]) == 2
-        lines = capsys.readouterr().err.strip().splitlines()
-        assert said in lines[-1]
-        assert lines[-1].startswith("robust-recourse: ")
+    with taken:
+        for words, said in cases:
+            assert main(["serve", *words]) == 2
+            lines = capsys.readouterr().err.strip().splitlines()
+            assert said in lines[-1]
+            assert lines[-1].startswith("robust-recourse: ")
 
 
 def test_people_of_a_file_can_be_searched(saved, people, tmp_path, monkeypatch, running):

@@ -115,12 +115,14 @@ def _serve(arguments: argparse.Namespace) -> int:
     from robust_recourse.service import serve
     from robust_recourse.service.counter import Counter
     from robust_recourse.service.metrics import Metrics
+    from robust_recourse.service.running import need_address
     from robust_recourse.service.tokens import Tokens
 
     settings = _settings(arguments)
     # What cannot be served is told now, and not by workers that come and go.
     if settings.tokens is not None:
         Tokens.read(settings.tokens)
+    need_address(settings.host, settings.port)
     Counter.open(settings, Metrics()).close()
     os.environ[_ARGUMENTS] = json.dumps(_words(arguments))
     print_line(f"Serving {settings.name}: http://{_shown(settings.host)}:{settings.port}/ (Ctrl-C ends it)")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ import uvicorn
 from robust_recourse.service.gate import LOG
 from robust_recourse.service.settings import Settings
 
-__all__ = ["log_lines", "serve", "with_metrics"]
+__all__ = ["log_lines", "need_address", "serve", "with_metrics"]
 
 METRICS = "PROMETHEUS_MULTIPROC_DIR"
 _GRACE = 10  # seconds beyond the longest search that a worker has to finish
@@ -47,6 +48,23 @@ def serve(settings: Settings, factory: str) -> None:
     with tempfile.TemporaryDirectory(prefix="robust-recourse-") as folder:
         os.environ[METRICS] = folder
         uvicorn.run(factory, workers=settings.workers, timeout_worker_healthcheck=_HEALTHY, **options)
+
+
+def need_address(host: str, port: int) -> None:
+    """Check that it is possible to listen there, which takes a moment; to load a method takes longer.
+
+    Raises
+    ------
+    ValueError
+        If it is not; it says why.
+    """
+    try:
+        family, kind, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind) as tried:
+            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server does
+            tried.bind(address)
+    except OSError as error:
+        raise ValueError(f"It is not possible to listen on {host}, port {port}: {error.strerror}.") from None
 
 
 def with_metrics(settings: Settings) -> Settings:
