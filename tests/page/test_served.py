@@ -105,6 +105,20 @@ def test_the_verdict_follows_a_moved_value(opened, service, counter):
     whatif(page).get_by_text("accepted", exact=True).wait_for()
 
 
+def test_a_value_that_cannot_be_asked_about_is_told_once(opened, service, counter):
+    page = opened(service, complaints=True)
+    choose(page, counter.refused.index[0])
+    said(page)
+    bodies = posted(page, "/v1/verdict")
+    income = page.locator(".whatif").get_by_label(re.compile(r"^income\b")).last
+    income.fill("")
+    whatif(page).get_by_text("Please fill in: income.", exact=True).wait_for()
+    income.fill("1.5")
+    told = "The service says: income: must be a whole number, as in the training rows."
+    whatif(page).get_by_text(told, exact=True).wait_for()
+    assert all(body["rows"][0]["income"] is not None for body in bodies)
+
+
 def test_a_slider_asks_seldom_and_the_last_answer_wins(opened, service, counter):
     page = opened(service)
     choose(page, counter.refused.index[0])

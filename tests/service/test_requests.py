@@ -262,6 +262,16 @@ def test_rows_that_the_schema_allows_are_answered(client, rows_of, table):
     jsonschema.Draft202012Validator.check_schema(described["limits"])
 
 
+def test_every_field_and_call_is_described_in_words(client):
+    description = client.get("/openapi.json").json()
+    for name in ("RecourseOf", "VerdictOf", "NoticeOf", "PromiseOf", "Fulfilment"):
+        for field, told in description["components"]["schemas"][name]["properties"].items():
+            assert told.get("description"), (name, field)
+    docs = client.get("/docs").text
+    assert "Columns that this person cannot change." in docs
+    assert "`" not in docs
+
+
 def test_the_examples_of_the_description_work(client):
     description = client.get("/openapi.json").json()
     names = []

@@ -30,6 +30,12 @@ export function WhatIf({ person, plan, source }: Props) {
   useEffect(() => setRow(person.row), [person]);
   // Asked before the moved value is painted, not after.
   useLayoutEffect(() => {
+    const empty = source.columns.filter((column, k) => row[k] === null && !column.nullable);
+    if (empty.length) {
+      setError(say("fillIn", { columns: empty.map((column) => column.title).join(", ") }));
+      setState("failed");
+      return undefined;
+    }
     setState("asking");
     latest.ask(
       (signal) => source.verdicts([row], signal),

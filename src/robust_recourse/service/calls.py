@@ -25,7 +25,7 @@ Number = Annotated[int, Path(ge=1, lt=2**53, description="The number of the prom
 
 @router.post("/recourse", **openapi.told("recourse"))
 async def recourse(body: RecourseOf, request: Request) -> Response:
-    """Find recourses for one person or for a batch, and return the document that ``Recourses.to_json`` writes.
+    """Find recourses for one person or for a batch, and return the document that Recourses.to_json writes.
 
     What a request says about a person only narrows the lender's action set. Whoever has no recourse has a row with a
     status and a reason.

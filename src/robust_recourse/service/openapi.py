@@ -170,7 +170,9 @@ def described(app: FastAPI) -> dict[str, Any]:
         return found
     schemas["Row"] = {key: value for key, value in counter.schema["row"].items() if key != "$schema"}
     schemas["AnyRow"] = any_row_schema(counter.reader)
-    schemas["RecourseOf"]["properties"] |= counter.schema["limits"]["properties"]
+    fields = schemas["RecourseOf"]["properties"]
+    for name, told in counter.schema["limits"]["properties"].items():
+        fields[name] = {"description": fields[name]["description"], **told}
     for name, example in counter.examples.items():
         _put(found, name, example)
     app.state.described = found
