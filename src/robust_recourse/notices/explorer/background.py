@@ -57,7 +57,8 @@ def _column(column: pd.Series[Any], accepted: BoolArray) -> dict[str, Any]:
 def _numbers(numbers: Any, accepted: BoolArray) -> dict[str, Any]:
     if not len(numbers):
         return {"edges": [], "accepted": [], "refused": []}
-    low, high = np.quantile(numbers, [_TAIL, 1.0 - _TAIL])
+    # Ends that somebody has: they are written below the picture.
+    low, high = np.quantile(numbers, [_TAIL, 1.0 - _TAIL], method="inverted_cdf")
     if low == high:
         low, high = low - 0.5, high + 0.5
     edges = np.linspace(low, high, _BINS + 1)
