@@ -186,6 +186,24 @@ def test_the_notice_is_opened_in_a_tab_of_its_own(opened, service, counter):
     assert notice.evaluate("getComputedStyle(document.querySelector('article')).borderTopLeftRadius") == "10px"
 
 
+def test_a_notice_is_printed_also_for_a_locale_that_the_service_does_not_know(opened, service, counter):
+    page = opened(service, complaints=True)
+
+    def unknown(route):
+        known = "locale" not in route.request.post_data_json
+        route.continue_() if known else route.fulfill(status=422, json={"detail": "Unknown locale.", "errors": []})
+
+    page.route("**/v1/notice", unknown)
+    page.context.add_init_script("window.print = () => { window.printed = true; }")
+    page.reload()
+    choose(page, counter.refused.index[0])
+    bodies = posted(page, "/v1/notice")
+    with page.expect_popup() as popup:
+        page.get_by_role("button", name="Print a notice").click()
+    popup.value.get_by_role("heading", level=1).wait_for()
+    assert [body.get("locale") for body in bodies] == ["en-GB", None]
+
+
 def test_a_promise_has_a_receipt_that_can_be_checked(opened, service, counter):
     label = counter.refused.index[1]
     page = opened(service)

@@ -139,8 +139,14 @@ export async function served(connection: Connection): Promise<Source> {
       }
     },
     notice(person, plan, locale) {
-      const signs: Fields = schema["locales"] === true ? { locale } : {};
-      return connection.html("v1/notice", { row: named(person.row), after: named(after(person, plan)), ...signs });
+      const body = { row: named(person.row), after: named(after(person, plan)) };
+      const plain = () => connection.html("v1/notice", body);
+      if (schema["locales"] !== true) return plain();
+      // A locale that the service does not know is no reason to print nothing.
+      return connection.html("v1/notice", { ...body, locale }).catch((error: unknown) => {
+        if (error instanceof Problem && error.status === 422) return plain();
+        throw error;
+      });
     },
     async promise(person: Person, plan: Plan, id: string): Promise<Receipt> {
       const body = { person: id, row: named(person.row), after: named(after(person, plan)) };
