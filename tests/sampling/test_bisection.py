@@ -94,7 +94,7 @@ def test_it_finds_what_one_question_at_a_time_finds_and_counts_as_many(
     assert len(ask.calls) <= 60
 
 
-@pytest.mark.parametrize(("n_lines", "levels"), [(1, 7), (20, 6), (100, 4), (1000, 1)])
+@pytest.mark.parametrize(("n_lines", "levels"), [(1, 5), (20, 5), (100, 3), (1000, 1)])
 def test_few_lines_need_few_calls(asked, n_lines, levels):
     lines, _, high, _ = lines_of(3, n_lines, 1)
     lines = lines._replace(begin=np.zeros(n_lines))
@@ -104,7 +104,7 @@ def test_few_lines_need_few_calls(asked, n_lines, levels):
     halvings = np.ceil(np.log2(high.max() / 0.4e-6))
     assert len(ask.calls) <= halvings / levels + 1
     # What is asked ahead and not needed has its limit, too.
-    assert max(len(points) for points, _ in ask.calls) <= max(2048, n_lines)
+    assert max(len(points) for points, _ in ask.calls) <= max(1024, n_lines)
 
 
 def test_nothing_is_asked_about_closed_brackets_and_before_the_beginning(asked):

@@ -18,8 +18,8 @@ from robust_recourse.sampling.asking import Ahead, Ask
 
 __all__ = ["Lines", "bisect"]
 
-_TOGETHER = 2048  # questions up to which a call is asked ahead
-_MOST_LEVELS = 7
+_TOGETHER = 1024  # questions up to which a call is asked ahead
+_MOST_LEVELS = 5
 _MOST_HALVINGS = 60
 
 

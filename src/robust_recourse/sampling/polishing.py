@@ -28,7 +28,7 @@ _DEAREST, _WIDEST = 4, 24  # changes that are traded, and columns that are all t
 _NUDGED, _NUDGE = 2, 0.0625  # changes that a nudge to another column eases, and its part of the cost
 _BISECTED = 3  # trades of a person that are followed
 _NUMBERS = 2**22  # in the points that are asked about together
-_AHEAD = 4096  # questions up to which a call is asked ahead: of many short ways
+_AHEAD = 8192  # questions up to which a call is asked ahead: of many short ways
 
 
 class _Ways(NamedTuple):
@@ -79,7 +79,9 @@ def polish(ask: Ask, room: Room, x: FloatArray) -> FloatArray:
 def _squeezed(ask: Ask, room: Room, x: FloatArray) -> FloatArray:
     """Take back what is left of the dearest number: less than the least part that was tried."""
     saved = np.where(room.limits.categories, 0.0, np.abs(x - room.x0) * room.limits.weights)
-    people = np.flatnonzero(saved.any(axis=1))
+    # A segment may end beyond the range of single columns.
+    inside = (room.clipped(x.copy(), np.arange(len(x))) == x).all(axis=1)
+    people = np.flatnonzero(saved.any(axis=1) & inside)
     if not len(people):
         return x
     start = _taken_back(room, x, people, saved[people].argmax(axis=1), _EASED[-1])
