@@ -1,12 +1,11 @@
-"""The last choice of a table: the nearest accepted row where more of what is around it is accepted."""
+"""The last choice of a table: the nearest accepted row where that is steadier."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from robust_recourse import NearestAccepted, RobustBayesianRecourse, Status
-from robust_recourse.methods import _odds_verify
-from robust_recourse.methods._steady import steadier
+from robust_recourse.methods._steady import Steadiness
 
 N_SAMPLES = 40
 
@@ -29,29 +28,86 @@ def explain(stripes, **words):
     return RobustBayesianRecourse(model, n_samples=N_SAMPLES, random_state=0, **words).fit(X).explain(people)
 
 
-def test_agrees_with_one_question_at_a_time(stripes, monkeypatch):
-    chosen = []
+@pytest.fixture
+def compared(monkeypatch):
+    """Collect what every comparison was about, and what came of it."""
+    seen, prefers = [], Steadiness.prefers_near
 
-    def slowly(problem, x, radius, n):
-        found, task = steadier(problem, x, radius, n), problem.task
-        room = task.before or task.room
-        expected = []
-        for i in range(len(problem)):
-            noise = task.generator(i, 6).normal(0.0, 0.25 * radius, (n, x.shape[1])) * room.free[i]
-            low, high = (side[i] for side in task.limits.reach(room.x0))
-            own, other = (
-                sum(bool(task.oracle(np.clip(row[i] + one, low, high)[None], np.array([i]))[0]) for one in noise)
-                for row in (x, problem.near)
-            )
-            within = problem.cost(problem.near[i : i + 1], np.array([i]))[0] <= problem.budget[i]
-            expected.append(bool(within and other > own))
-        assert found.tolist() == expected
-        chosen.extend(expected)
+    def collecting(self, problem, x):
+        found = prefers(self, problem, x)
+        seen.append((self, problem, x.copy(), found))
         return found
 
-    monkeypatch.setattr(_odds_verify, "steadier", slowly)
+    monkeypatch.setattr(Steadiness, "prefers_near", collecting)
+    return seen
+
+
+def within(problem, i):
+    return problem.cost(problem.near[i : i + 1], np.array([i]))[0] <= problem.budget[i]
+
+
+def test_labels_agree_with_one_question_at_a_time(stripes, compared):
     explain(stripes)
-    assert 0 < sum(chosen) < len(chosen)
+    ((steadiness, problem, x, found),) = compared
+    task, n = problem.task, steadiness.n
+    room = task.before or task.room
+    expected = []
+    for i in range(len(problem)):
+        noise = task.generator(i, 6).normal(0.0, 0.25 * steadiness.radius, (n, x.shape[1])) * room.free[i]
+        low, high = (side[i] for side in task.limits.reach(room.x0))
+        own, other = (
+            sum(bool(task.oracle(np.clip(row[i] + one, low, high)[None], np.array([i]))[0]) for one in noise)
+            for row in (x, problem.near)
+        )
+        expected.append(bool(within(problem, i) and other > own))
+    assert found.tolist() == expected
+    assert 0 < found.sum() < len(found)
+
+
+class Rated:
+    """The model of the stripes with probabilities."""
+
+    classes_ = np.array([0, 1])
+
+    def __init__(self, asked=None):
+        self._asked = asked if asked is not None else []
+
+    def predict_proba(self, rows):
+        rows = np.asarray(rows, dtype=float)
+        self._asked.append(len(rows))
+        score = rows[:, :2].sum(axis=1) + np.sin(9.0 * rows[:, 2]) + 0.3 * rows[:, 4] - 1.6
+        favourable = 1.0 / (1.0 + np.exp(-score))
+        return np.column_stack([1.0 - favourable, favourable])
+
+
+def test_a_model_with_probabilities_is_asked_how_sure_it_is(stripes, compared):
+    X, _, people = stripes
+    asked = []
+    method = RobustBayesianRecourse(Rated(asked), n_samples=N_SAMPLES, random_state=0).fit(X)
+    asked.clear()
+    told = method.explain(people)
+    ((_, problem, x, found),) = compared
+    space, every = problem.task.space, np.arange(len(problem))
+    own, other = (
+        Rated().predict_proba(space.decode(space.legal(rows, every), every))[:, 1] for rows in (x, problem.near)
+    )
+    expected = (other > own) & np.array([within(problem, i) for i in every])
+    assert found.tolist() == expected.tolist()
+    assert 0 < found.sum() < len(found)
+    assert told.n_queries.sum() <= sum(asked)  # two rows a person, and nothing around them
+    plain = explain(stripes)
+    assert told.n_queries.sum() < plain.n_queries.sum() - N_SAMPLES // 2 * len(people)
+
+
+def test_scores_that_differ_in_their_last_bits_say_the_same(stripes):
+    X, model, people = stripes
+
+    def rounded(rows):
+        return np.where(model(rows), 0.9, 0.1) + 1e-12 * np.sin(1e3 * np.asarray(rows, dtype=float).sum(axis=1))
+
+    found = RobustBayesianRecourse(rounded, n_samples=N_SAMPLES, random_state=0).fit(X).explain(people)
+    pd.testing.assert_frame_equal(found.x, explain(stripes).x)
+    assert (found.status == Status.NEAREST).any()
 
 
 def test_who_is_told_the_nearest_row_is_told_that_of_the_baseline(stripes):

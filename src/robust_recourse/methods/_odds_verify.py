@@ -11,7 +11,7 @@ from robust_recourse.math.odds import Scales
 from robust_recourse.methods._odds_descent import Ends, Solver, objective_of
 from robust_recourse.methods._odds_problem import Problem
 from robust_recourse.methods._odds_rows import best_rows
-from robust_recourse.methods._steady import steadier
+from robust_recourse.methods._steady import Steadiness
 from robust_recourse.result import Answer, Status
 from robust_recourse.sampling.neighbourhood import MOST_GROWTHS
 from robust_recourse.search import Outcome
@@ -27,8 +27,8 @@ REASONS = {
     Status.NOT_CONVERGED: "The descent reached its cap of iterations; the recourse is accepted but may be improved.",
     Status.FELL_BACK: ("The model refuses the end of the descent; this is the best of its iterates that it accepts."),
     Status.NEAREST: (
-        "This is the nearest accepted training row, moved into the action set: around it more rows are accepted than "
-        "around the row with the best worst-case odds."
+        "This is the nearest accepted training row, moved into the action set: it is steadier than the row with the "
+        "best worst-case odds, of which the model is less sure, or around which it accepts fewer rows."
     ),
     Status.ONE_CLASS: (
         f"All samples around the boundary point got the same label, even after {MOST_GROWTHS} doublings of the "
@@ -46,7 +46,7 @@ SWITCHED = (
 
 
 def verify(
-    problem: Problem, ends: Ends, solver: Solver, scales_of: Callable[[float], Scales], radius: float, n_samples: int
+    problem: Problem, ends: Ends, solver: Solver, scales_of: Callable[[float], Scales], steadiness: Steadiness
 ) -> list[Answer]:
     """Ask the model about what will be returned, after the last rounding; go back along the path if it refuses."""
     every = np.arange(len(problem))
@@ -56,7 +56,7 @@ def verify(
         _fall_back(problem, ends, x, problem.task.oracle(x, every))
     else:
         x = best_rows(problem, list(problem.parts(scales_of)), solver, last)
-        for i in np.flatnonzero(steadier(problem, x, radius, n_samples // 2)):
+        for i in np.flatnonzero(steadiness.prefers_near(problem, x)):
             assert problem.near is not None
             x[i], ends.status[i] = problem.near[i], Status.NEAREST
     valid = problem.task.oracle.verify(x, every)

@@ -18,8 +18,10 @@ from robust_recourse.methods._odds_descent import SOLVERS, Solver, descend
 from robust_recourse.methods._odds_problem import Problem
 from robust_recourse.methods._odds_verify import verify
 from robust_recourse.methods._promise import keep_promise
+from robust_recourse.methods._steady import Steadiness
 from robust_recourse.methods.base import RecourseMethod
 from robust_recourse.methods.nearest import nearest_accepted
+from robust_recourse.models.predictor import Sureness
 from robust_recourse.result import Answer
 from robust_recourse.sampling.boundary import Look, find_boundary
 from robust_recourse.sampling.metric import Grid
@@ -27,7 +29,7 @@ from robust_recourse.sampling.neighbourhood import Neighbourhood, sample_neighbo
 from robust_recourse.sampling.options import ROUNDED
 from robust_recourse.search import Task
 from robust_recourse.search.explain import movable
-from robust_recourse.search.run import make_task, no_candidate
+from robust_recourse.search.run import decides, make_task, no_candidate
 from robust_recourse.search.space import Space
 
 __all__ = ["PosteriorMethod"]
@@ -122,7 +124,8 @@ class PosteriorMethod(RecourseMethod):
             return keep_promise(problem, self.solver, self.scales_at, float(self.target_odds))
         problem = self._widened(problem)
         ends = descend(problem, self.solver, self.scales_at)
-        return verify(problem, ends, self.solver, self.scales_at, self.radius_, self.n_samples)
+        sure = Sureness(self.model, **decides(self))
+        return verify(problem, ends, self.solver, self.scales_at, Steadiness(sure, self.radius_, self.n_samples // 2))
 
     def _problem(self, task: Task) -> Problem:
         """Draw the neighbourhoods of the boundary points; the budgets are what these cost.

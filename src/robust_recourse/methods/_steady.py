@@ -1,8 +1,9 @@
-r"""Whether the model accepts what is around a row: the last choice between two recourses of a table.
+r"""Which of two recourses of a table is steadier: the last choice.
 
 Odds are known where samples are. With many columns a descent may end far from all of them, where a training row that is
-accepted would have survived better. So the rows of a table are compared by their *steadiness*, the share of the rows
-around them that the criterion accepts,
+accepted would have survived better. So the end is compared with that row: by how *sure* the model is of each, the score
+behind its answer. Where it says the same of both, as a model of labels always does, and where the search asks for more
+than the model's consent, by the share of the rows around each that the criterion accepts,
 
 .. math:: \hat s(x) = \frac1n \sum_{i=1}^n \mathbb 1\bigl[\text{accepted}(x + \tau \xi_i)\bigr],
     \qquad \xi_i \sim \mathcal N(0, I),
@@ -12,46 +13,80 @@ with the same noise for both, in the numbers that the person may change.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from robust_recourse._typing import BoolArray, FloatArray
+from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse.methods._odds_problem import Problem
 from robust_recourse.sampling.neighbourhood import MOST_GROWTHS
+from robust_recourse.search.oracle import Question
 
-__all__ = ["steadier"]
+__all__ = ["Steadiness"]
 
 _NOISE = 0.25  # of a sampling radius
 _DRAW = MOST_GROWTHS + 1  # neighbourhoods have used those before
+_SAME = 1e-6  # of a score: its last bits depend on what else is in a batch
 
 
-def steadier(problem: Problem, x: FloatArray, radius: float, n: int) -> BoolArray:
-    """Return for whom the nearest accepted row is within the budget, and steadier than the row `x`.
+@dataclass(frozen=True, eq=False)
+class Steadiness:
+    """How two rows are compared.
 
-    Parameters
+    Attributes
     ----------
-    problem : Problem
-        The people, their budgets and their nearest accepted rows.
-    x : ndarray of shape (m, p)
-        What they would be told.
+    sure : callable
+        ``sure(X, rows)`` is how sure the model is of rows.
     radius : float
         Sampling radius.
     n : int
         How many rows around each are asked about.
     """
-    found = np.zeros(len(problem), dtype=bool)
-    near, every = problem.near, np.arange(len(problem))
-    if near is None:
+
+    sure: Question
+    radius: float
+    n: int
+
+    def prefers_near(self, problem: Problem, x: FloatArray) -> BoolArray:
+        """Return for whom the nearest accepted row is within the budget, and steadier than the row `x`.
+
+        Parameters
+        ----------
+        problem : Problem
+            The people, their budgets and their nearest accepted rows.
+        x : ndarray of shape (m, p)
+            What they would be told.
+        """
+        found = np.zeros(len(problem), dtype=bool)
+        near, every = problem.near, np.arange(len(problem))
+        if near is None:
+            return found
+        able = (near != x).any(axis=1) & ~problem.safe & (problem.cost(near, every) <= problem.budget)
+        people = np.flatnonzero(able)
+        if len(people) and not problem.task.oracle.asks_for_more:
+            own, other = self._scores(problem, [x, near], people)
+            differs = np.abs(other - own) > _SAME * (1.0 + np.abs(own))
+            found[people] = differs & (other > own)
+            people = people[~differs]
+        if len(people):
+            own, other = self._shares(problem, [x, near], people)
+            found[people] = other > own
         return found
-    able = (near != x).any(axis=1) & ~problem.safe & (problem.cost(near, every) <= problem.budget)
-    people = np.flatnonzero(able)
-    if not len(people):
-        return found
-    task, room = problem.task, problem.task.before or problem.task.room
-    noise = np.stack([task.generator(i, _DRAW).normal(0.0, _NOISE * radius, (n, x.shape[1])) for i in people.tolist()])
-    noise *= (room.free & ~task.limits.categories)[people, None, :]
-    low, high = (side[people, None, :] for side in task.limits.reach(room.x0))
-    around = [np.clip(rows[people, None, :] + noise, low, high) for rows in (x, near)]
-    owner = np.tile(np.repeat(people, n), 2)
-    own, other = task.oracle(np.concatenate(around).reshape(len(owner), -1), owner).reshape(2, len(people), n).sum(-1)
-    found[people] = other > own
-    return found
+
+    def _scores(self, problem: Problem, both: list[FloatArray], people: IntArray) -> FloatArray:
+        points = np.concatenate([rows[people] for rows in both])
+        scores = np.asarray(problem.task.oracle.put(self.sure, points, np.tile(people, 2)), dtype=float)
+        return scores.reshape(2, len(people))
+
+    def _shares(self, problem: Problem, both: list[FloatArray], people: IntArray) -> IntArray:
+        task, room, n = problem.task, problem.task.before or problem.task.room, self.n
+        noise = np.stack(
+            [task.generator(i, _DRAW).normal(0.0, _NOISE * self.radius, (n, both[0].shape[1])) for i in people.tolist()]
+        )
+        noise *= (room.free & ~task.limits.categories)[people, None, :]
+        low, high = (side[people, None, :] for side in task.limits.reach(room.x0))
+        around = [np.clip(rows[people, None, :] + noise, low, high) for rows in both]
+        owner = np.tile(np.repeat(people, n), 2)
+        accepted = task.oracle(np.concatenate(around).reshape(len(owner), -1), owner)
+        counts: IntArray = accepted.reshape(2, len(people), n).sum(-1)
+        return counts

@@ -17,7 +17,7 @@ from robust_recourse.models.reading import read
 from robust_recourse.models.verdicts import Verdicts
 from robust_recourse.tables.values import take
 
-__all__ = ["Acceptance", "Answers", "Decode", "ModelError", "Predictor", "Probabilities", "name_rows"]
+__all__ = ["Acceptance", "Answers", "Decode", "ModelError", "Predictor", "Probabilities", "Sureness", "name_rows"]
 
 Decode: TypeAlias = Callable[[FloatArray, IntArray], Any]
 
@@ -135,6 +135,20 @@ class Probabilities(Answers):
     def __call__(self, X: FloatArray, rows: IntArray) -> FloatArray:
         """Return the probability of every row of `X`; `rows` are their numbers in messages."""
         return self.verdicts(X, rows).probability
+
+
+class Sureness(Answers):
+    """Asks a model how sure it is: log odds of acceptance, or scores, positive where it accepts.
+
+    The parameters are those of :class:`Predictor`. A model that only knows labels is as sure of one accepted row as of
+    another.
+    """
+
+    _only_labels = True
+
+    def __call__(self, X: FloatArray, rows: IntArray) -> FloatArray:
+        """Return the score of every row of `X`; `rows` are their numbers in messages."""
+        return self.verdicts(X, rows).score
 
 
 class Acceptance(Answers):

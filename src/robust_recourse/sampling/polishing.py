@@ -23,6 +23,7 @@ __all__ = ["polish"]
 _ROUNDS = 48  # at most: they end where nothing gets cheaper
 _EASED = (0.25, 0.0625, 0.015625)  # parts of a change that are taken back on trial
 _GAIN = 2.0**-7  # least part of the cost that a trade saves; and the width of a bracket
+_LAST = 2.0**-4  # the same of the last bracket, which is short
 _DEAREST, _WIDEST = 4, 24  # changes that are traded, and columns that are all tried in exchange
 _NUDGED, _NUDGE = 2, 0.0625  # changes that a nudge to another column eases, and its part of the cost
 _BISECTED = 3  # trades of a person that are followed
@@ -72,6 +73,21 @@ def polish(ask: Ask, room: Room, x: FloatArray) -> FloatArray:
             left.append(part[improved | ~hard[part]])
             hard[part] = ~improved
         going = np.concatenate(left)
+    return _squeezed(ask, room, x)
+
+
+def _squeezed(ask: Ask, room: Room, x: FloatArray) -> FloatArray:
+    """Take back what is left of the dearest number: less than the least part that was tried."""
+    saved = np.where(room.limits.categories, 0.0, np.abs(x - room.x0) * room.limits.weights)
+    # A segment may end beyond the range of single columns.
+    inside = (room.clipped(x.copy(), np.arange(len(x))) == x).all(axis=1)
+    people = np.flatnonzero(saved.any(axis=1) & inside)
+    if not len(people):
+        return x
+    start = _taken_back(room, x, people, saved[people].argmax(axis=1), _EASED[-1])
+    less = ask.rows(_shortened(ask, room, _Ways(people, start, x[people]), _LAST), people)
+    cheaper = room.cost(less, people) < room.cost(x[people], people)
+    x[people[cheaper]] = less[cheaper]
     return x
 
 
@@ -218,8 +234,8 @@ def _first_few(owner: IntArray) -> BoolArray:
     return few
 
 
-def _shortened(ask: Ask, room: Room, ways: _Ways) -> FloatArray:
-    """Go back from accepted ends towards starts, as far as that is accepted."""
+def _shortened(ask: Ask, room: Room, ways: _Ways, width: float = _GAIN) -> FloatArray:
+    """Go back from accepted ends towards starts, as far as that is accepted, to a part of the way."""
     people, start, end = ways
 
     def point(which: IntArray, part: FloatArray) -> FloatArray:
@@ -231,5 +247,5 @@ def _shortened(ask: Ask, room: Room, ways: _Ways) -> FloatArray:
     n = len(people)
     lines = Lines(people, np.zeros(n), point)
     low, high = np.zeros(n), np.ones(n)
-    _, high, _ = bisect(ask, lines, low, high, lambda _, low, high: high - low <= _GAIN * high, together=_AHEAD)
+    _, high, _ = bisect(ask, lines, low, high, lambda _, low, high: high - low <= width * high, together=_AHEAD)
     return point(np.arange(n), high)
