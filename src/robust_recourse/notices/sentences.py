@@ -13,6 +13,7 @@ from robust_recourse.notices.writing import Writer
 
 __all__ = ["CAUTIONS", "NO_RECOURSE", "consent", "describe", "describe_all", "how", "least_share", "percent", "phrases"]
 
+_WITHOUT_NOTE = {"ok", "nearest accepted row"}  # nothing to note about the change
 # What the person is told; the reason of the search is for those who run it.
 NO_RECOURSE: Mapping[str, str] = {
     "no favourable candidate reachable": "the model accepts none of the changes that were tried",
@@ -83,7 +84,7 @@ def describe(notice: Notice) -> str:
             f"{_sentence(recommendation(notice))} The present model accepts exactly these values"
             f"{consent(notice)}. {_cost(notice.cost)}"
         )
-        return said if notice.status == "ok" else f"{said} Note ({notice.status}): {notice.reason}"
+        return said if notice.status in _WITHOUT_NOTE else f"{said} Note ({notice.status}): {notice.reason}"
     words = NO_RECOURSE.get(notice.status)
     said = f"No recourse was found: {words}." if words else "No recourse was found."
     if notice.changes:
