@@ -18,6 +18,7 @@ from robust_recourse.cluster.here import Outcome, run_here
 from robust_recourse.cluster.job import Job, explain_part, facts_of, part_bytes, result_schema
 from robust_recourse.cluster.places import Place, found_files, opened
 from robust_recourse.cluster.progress import Tally, watching
+from robust_recourse.cluster.reading import reading
 from robust_recourse.cluster.sending import packed_method, sent
 from robust_recourse.cluster.source import Part, Source, find_source
 from robust_recourse.cluster.texts import as_parquet, is_text
@@ -187,7 +188,8 @@ def _outcomes(job: Job, method: Any, parts: Sequence[Part], client: Any) -> Iter
     if not parts:
         return
     if client is None:
-        yield from run_here(partial(_explained_here, job, method), parts, job.time_limit)
+        with reading():
+            yield from run_here(partial(_explained_here, job, method), parts, job.time_limit)
         return
     from robust_recourse.cluster.engine import connected, run_there
 

@@ -18,6 +18,16 @@ __all__ = ["connected", "run_there"]
 
 _AHEAD = 8  # parts that wait for every thread: more would only make the scheduler slow
 _KILLS = 3  # workers that a part may kill on its own
+_LOCALLY = {
+    # A part that kills a worker may kill some more, until it is alone to blame.
+    "distributed.scheduler.allowed-failures": _KILLS - 1,
+    "distributed.worker.daemon": True,
+    # What a worker looks at a hundred times a second takes time from its part: parts last seconds, not milliseconds.
+    "distributed.worker.profile.interval": "100ms",
+    "distributed.worker.profile.cycle": "10s",
+    "distributed.admin.tick.interval": "200ms",
+    "distributed.admin.system-monitor.interval": "2s",
+}
 
 
 @contextmanager
@@ -45,10 +55,8 @@ def connected(client: Any) -> Iterator[Any]:
         with there:
             yield there
         return
-    # A part that kills a worker may kill some more, until it is alone to blame.
-    options = {"distributed.scheduler.allowed-failures": _KILLS - 1, "distributed.worker.daemon": True}
     with (
-        dask.config.set(options),
+        dask.config.set(_LOCALLY),
         distributed.LocalCluster(
             n_workers=os.cpu_count(), threads_per_worker=1, dashboard_address=_dashboard(), silence_logs=50
         ) as cluster,

@@ -14,7 +14,8 @@ from robust_recourse.checkpoints import holding
 from robust_recourse.cluster.errors import OtherJobError
 from robust_recourse.cluster.job import FACTS
 from robust_recourse.cluster.places import Place, opened
-from robust_recourse.cluster.source import File, Part, arrow
+from robust_recourse.cluster.reading import arrow
+from robust_recourse.cluster.source import File, Part
 from robust_recourse.result.parquet import MANIFEST
 
 __all__ = ["Folder"]

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from robust_recourse.cluster.places import Place, opened
-from robust_recourse.cluster.source import arrow
+from robust_recourse.cluster.reading import arrow
 
 __all__ = ["as_parquet", "is_text"]
 

@@ -12,6 +12,7 @@ import pandas as pd
 
 from robust_recourse._validation import check_integer, check_seed
 from robust_recourse.cluster.places import found_files
+from robust_recourse.cluster.reading import reading
 from robust_recourse.cluster.source import Part, Source, find_source, read_part
 from robust_recourse.math.spread import thinned
 
@@ -85,6 +86,11 @@ def fit_dataset(
         name, why = next(iter(found.broken.items()))
         raise ValueError(f"{name}: {why} Training needs all files.")
     parts = found.parts(_ROWS)
+    with reading():
+        return _fitted(method, found, parts, max_candidates, sample_rows)
+
+
+def _fitted(method: Any, found: Source, parts: Sequence[Part], max_candidates: int | None, sample_rows: int) -> Any:
     fitted = copy(method).fit(_sample(found, parts, sample_rows, check_seed(method.random_state)))
     fitted.candidates_radius_ = 0.0
     exact = fitted.schema_.categorical
