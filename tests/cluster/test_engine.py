@@ -17,6 +17,7 @@ import pandas as pd
 import pytest
 from tests.cluster.conftest import assert_same, explained, mixed_table, numbers_table, written
 from tests.cluster.models import Hanging, Poison, Slow
+from tests.cluster.test_frames import promised
 
 from robust_recourse import ActionSet, Jury, NearestAccepted, save
 from robust_recourse.cluster import ClusterLostError, IncompleteError, explain_dataset, validate_dataset
@@ -275,3 +276,6 @@ def test_models_are_asked_on_the_cluster(client, numbers_method, tmp_path):
     validity = validate_dataset(tmp_path / "out", models, client=client)
     whole = explained(numbers_method, table).future_validity(models)
     pd.testing.assert_frame_equal(validity.to_frame(), whole.to_frame())
+    ledger = promised(numbers_method, tmp_path)
+    there, here = (validate_dataset(ledger, models, client=where) for where in (client, None))
+    pd.testing.assert_frame_equal(there.to_frame(), here.to_frame())

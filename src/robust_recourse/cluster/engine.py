@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -66,7 +66,7 @@ def connected(client: Any) -> Iterator[Any]:
 
 
 def run_there(
-    client: Any, work: Callable[..., dict[str, Any]], job: Any, parts: Sequence[Any], shared: Any = None
+    client: Any, work: Callable[..., dict[str, Any]], job: Any, parts: Iterable[Any], shared: Any = None
 ) -> Iterator[Outcome]:
     """Yield each part with what became of it, in the order in which they end.
 
@@ -101,7 +101,7 @@ def run_there(
 _KILLED = "killed"
 
 
-def _run(client: Any, work: Any, job: Any, parts: Sequence[Any], shared: Any, most: int | None) -> Iterator[Outcome]:
+def _run(client: Any, work: Any, job: Any, parts: Iterable[Any], shared: Any, most: int | None) -> Iterator[Outcome]:
     _, distributed = _dask()
     waiting = iter(parts)
     futures: dict[str, tuple[Any, Any]] = {}
