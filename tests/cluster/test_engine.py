@@ -258,6 +258,8 @@ def test_nobody_answers(numbers_method, tmp_path):
         pytest.raises(ClusterLostError, match="no scheduler of Dask answers there"),
     ):
         explain_dataset(numbers_method, source, tmp_path / "out", client="tcp://127.0.0.1:9")
+    with pytest.raises(ClusterLostError, match="missing port number"):
+        explain_dataset(numbers_method, source, tmp_path / "out", client="nonsense")
     with pytest.raises(TypeError, match="client must be None"):
         explain_dataset(numbers_method, source, tmp_path / "out", client=3)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from importlib.metadata import version
 from typing import Any
@@ -25,12 +25,15 @@ from robust_recourse.cluster.texts import as_parquet, is_text
 from robust_recourse.result import Recourses, Status
 from robust_recourse.result.frames import frame_of
 from robust_recourse.result.parquet import read_parquet_file
+from robust_recourse.result.provenance import Provenance
 from robust_recourse.saving import fingerprint
 
 __all__ = ["PART_ROWS", "explain_dataset"]
 
 PART_ROWS = 4096
 """Rows of a part, at most: what a worker holds in memory, and what is lost if it dies."""
+
+_TOLD = ("seed", "model", "model_fingerprint", "schema_fingerprint")  # of a method, beside its parameters
 
 
 def explain_dataset(
@@ -132,7 +135,7 @@ def explain_dataset(
         settings |= {"separator": separator, "missing": None if missing is None else list(missing)}
     facts = {
         "version": version("robust-recourse"),
-        "method": {"class": type(method).__name__, "fingerprint": fingerprint(method)},
+        "method": _described(method),
         "settings": settings,
     }
     with as_parquet(files, place, _texts(method, index), separator, missing) as converted:
@@ -173,6 +176,17 @@ def _run(
     if job.n_recourses > 1 and not tally.several:
         _without_ranks(job, folder, parts, known)
     return known
+
+
+def _described(method: Any) -> dict[str, Any]:
+    """Return what a method is; its fingerprint comes last, because it does not say what is different."""
+    known = asdict(Provenance.of(method))
+    return {
+        "class": known["method"],
+        **known["parameters"],
+        **{k: known[k] for k in _TOLD},
+        "fingerprint": fingerprint(method),
+    }
 
 
 def _texts(method: Any, index: str | None) -> set[str]:

@@ -27,6 +27,7 @@ _LOCALLY = {
     "distributed.worker.profile.cycle": "10s",
     "distributed.admin.tick.interval": "200ms",
     "distributed.admin.system-monitor.interval": "2s",
+    "distributed.worker.memory.monitor-interval": "1s",
 }
 
 
@@ -49,6 +50,9 @@ def connected(client: Any) -> Iterator[Any]:
         return
     if client != "local":
         try:
+            if not client.startswith("inproc://"):
+                # A client that cannot even begin to connect would complain once more when it goes.
+                distributed.comm.get_address_host_port(distributed.comm.normalize_address(client))
             there = distributed.Client(client, set_as_default=False)
         except (OSError, TimeoutError, ValueError) as error:
             raise ClusterLostError(f"{client}: no scheduler of Dask answers there ({error}).") from error
