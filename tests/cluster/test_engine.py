@@ -20,7 +20,7 @@ from tests.cluster.models import Hanging, Poison, Slow
 from tests.cluster.test_frames import promised
 
 from robust_recourse import ActionSet, Jury, NearestAccepted, save
-from robust_recourse.cluster import ClusterLostError, IncompleteError, explain_dataset, validate_dataset
+from robust_recourse.cluster import ClusterLostError, IncompleteError, engine, explain_dataset, local, validate_dataset
 from robust_recourse.cluster.engine import run_there
 
 distributed = pytest.importorskip("distributed", reason="needs Dask: pip install 'robust-recourse[dask]'")
@@ -262,6 +262,13 @@ def test_nobody_answers(numbers_method, tmp_path):
         explain_dataset(numbers_method, source, tmp_path / "out", client="nonsense")
     with pytest.raises(TypeError, match="client must be None"):
         explain_dataset(numbers_method, source, tmp_path / "out", client=3)
+
+
+def test_a_terminal_interrupts_the_client_and_not_its_workers(cluster):
+    assert engine._LOCALLY["distributed.worker.preload"] == [local.__name__]
+    with distributed.Client(cluster, set_as_default=False) as client:
+        client.run(local.dask_setup, None)
+        assert set(client.run(signal.getsignal, signal.SIGINT).values()) == {signal.SIG_IGN}
 
 
 def test_workers_on_this_machine(numbers_method, tmp_path):

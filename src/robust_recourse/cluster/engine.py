@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
@@ -22,6 +21,7 @@ _LOCALLY = {
     # A part that kills a worker may kill some more, until it is alone to blame.
     "distributed.scheduler.allowed-failures": _KILLS - 1,
     "distributed.worker.daemon": True,
+    "distributed.worker.preload": ["robust_recourse.cluster.local"],
     # What a worker looks at a hundred times a second takes time from its part: parts last seconds, not milliseconds.
     "distributed.worker.profile.interval": "100ms",
     "distributed.worker.profile.cycle": "10s",
@@ -62,7 +62,7 @@ def connected(client: Any) -> Iterator[Any]:
     with (
         dask.config.set(_LOCALLY),
         distributed.LocalCluster(
-            n_workers=os.cpu_count(), threads_per_worker=1, dashboard_address=_dashboard(), silence_logs=50
+            n_workers=os.cpu_count(), threads_per_worker=1, dashboard_address=":0", silence_logs=50
         ) as cluster,
         distributed.Client(cluster, set_as_default=False) as there,
     ):
@@ -189,17 +189,6 @@ def _watched(work: Callable[..., dict[str, Any]], job: Any, part: Any, *shared: 
         return work(job, part, *shared)
     finally:
         timer.cancel()
-
-
-def _dashboard() -> str | None:
-    """Return where the dashboard is, if what it needs is installed."""
-    return ":0" if "bokeh" in sys.modules or _has_bokeh() else None
-
-
-def _has_bokeh() -> bool:
-    from importlib.util import find_spec
-
-    return find_spec("bokeh") is not None
 
 
 def _dask() -> tuple[Any, Any]:
