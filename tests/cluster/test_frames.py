@@ -27,6 +27,11 @@ def test_a_frame_of_dask_is_explained_as_the_whole(numbers_method, mixed_method,
     assert lazy.npartitions == 3
 
 
+def test_other_frames_are_refused(numbers_method):
+    with pytest.raises(TypeError, match="must be a frame of Dask, got DataFrame"):
+        explain_frame(numbers_method, numbers_table(3))
+
+
 def thresholds(n):
     return [Least(k * 200.0) for k in range(n)]
 
