@@ -53,6 +53,8 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_explained(explain, files, 
         ({"refused": "table", "out": "out.csv"}, "the results of a data set are a folder"),
         ({"refused": "table", "out": "recourses", "json": "a.json"}, "--json is about one table"),
         ({"refused": "table", "out": "recourses", "time_limit": 3}, "--time-limit is about one table"),
+        ({"refused": "table", "out": "recourses", "explorer": "page"}, "--explorer is about one table"),
+        ({"refused": "table", "out": "recourses", "locale": "de_DE"}, "--locale is about one table"),
         ({"scheduler": "local"}, "--scheduler is about data sets"),
         ({"part_rows": 5}, "--part-rows is about data sets"),
         ({"refused": "nothing/*.csv", "out": "recourses"}, "There is no file nothing/*.csv"),
@@ -67,7 +69,7 @@ def test_another_command_in_the_same_folder(explain, files, complaint, capsys): 
     assert explain(refused="table", out="recourses") == 0
     capsys.readouterr()
     assert explain("--seed", "1", refused="table", out="recourses") == 2
-    assert "has the results of another job. Its method (fingerprint)" in complaint()
+    assert "has the results of another job. Its method (seed): 0. Now: 1" in complaint()
 
 
 @pytest.mark.slow

@@ -227,8 +227,14 @@ def test_another_job_in_the_same_folder_is_refused(numbers_method, tmp_path):
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     other = NearestAccepted(numbers_method.model, ActionSet(immutable=["age", "debt"]), random_state=0)
     other.fit(numbers_table(400, seed=1))
-    with pytest.raises(OtherJobError, match=r"another job. Its method \(fingerprint\)"):
+    with pytest.raises(OtherJobError, match=r"another job. Its method \(actions, fingerprint\)"):
         explain_dataset(other, source, out)
+    other = NearestAccepted(numbers_method.model, numbers_method.actions, random_state=7)
+    with pytest.raises(OtherJobError, match=r"Its method \(seed\): 0. Now: 7"):
+        explain_dataset(other.fit(numbers_table(400, seed=1)), source, out)
+    other = NearestAccepted(numbers_method.model, numbers_method.actions, random_state=0)
+    with pytest.raises(OtherJobError, match=r"Its method \(schema_fingerprint\)"):
+        explain_dataset(other.fit(numbers_table(401, seed=1)), source, out)
     with pytest.raises(OtherJobError, match=r"Its settings \(n_recourses\): 1. Now: 2"):
         explain_dataset(numbers_method, source, out, n_recourses=2)
     with pytest.raises(OtherJobError, match=r"Its settings \(part_rows\)"):
@@ -393,6 +399,24 @@ def test_what_cannot_be_is_said_at_once(numbers_method, tmp_path, options, messa
     with pytest.raises(ValueError, match=message):
         explain_dataset(numbers_method, source, tmp_path / "out", **options)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("empty", [[1], [0, 1, 2]])
+def test_files_of_text_without_rows(mixed_method, tmp_path, empty):
+    table = mixed_table(30)
+    (tmp_path / "in").mkdir()
+    for k in range(3):
+        rows = table[:0] if k in empty else table[10 * k : 10 * k + 10]
+        rows.to_csv(tmp_path / "in" / f"{k}.csv", index=False)
+    explain_dataset(mixed_method, tmp_path / "in", tmp_path / "out", unseen="ignore")
+    result = pd.read_parquet(tmp_path / "out")
+    rows = [pd.read_csv(tmp_path / "in" / f"{k}.csv") for k in range(3) if k not in empty]
+    if rows:
+        found = explained(mixed_method, pd.concat(rows, ignore_index=True))
+        pd.testing.assert_frame_equal(result, found.to_frame(), check_exact=True)
+    else:
+        assert result.empty
+        assert list(result.columns) == list(explained(mixed_method, table[:0]).to_frame().columns)
 
 
 def test_no_file_is_said_at_once(numbers_method, tmp_path):

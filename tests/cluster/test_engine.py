@@ -17,9 +17,10 @@ import pandas as pd
 import pytest
 from tests.cluster.conftest import assert_same, explained, mixed_table, numbers_table, written
 from tests.cluster.models import Hanging, Poison, Slow
+from tests.cluster.test_frames import promised
 
 from robust_recourse import ActionSet, Jury, NearestAccepted, save
-from robust_recourse.cluster import ClusterLostError, IncompleteError, explain_dataset, validate_dataset
+from robust_recourse.cluster import ClusterLostError, IncompleteError, engine, explain_dataset, local, validate_dataset
 from robust_recourse.cluster.engine import run_there
 
 distributed = pytest.importorskip("distributed", reason="needs Dask: pip install 'robust-recourse[dask]'")
@@ -141,13 +142,19 @@ def test_results_that_die_with_their_workers_are_computed_again(cluster, client)
     outcomes = run_there(client, lambda _job, part: {"part": part}, job, range(6))
     first = next(outcomes)
 
+    killed = set()
+
     def wait_for(status):
+        # Who looks too late finds all of them computed again by new workers, which is as good.
         while status not in (states := {future.status for future in client.futures.values()}):
             assert states <= {"pending", "finished", "lost"}
+            if killed and states == {"finished"} and not killed & {worker.pid for worker in cluster.workers.values()}:
+                break
             time.sleep(0.01)
 
     wait_for("finished")
     for worker in list(cluster.workers.values()):
+        killed.add(worker.pid)
         os.kill(worker.pid, signal.SIGKILL)
     wait_for("lost")
     assert sorted([first, *outcomes]) == [(part, {"part": part}, "") for part in range(6)]
@@ -257,8 +264,17 @@ def test_nobody_answers(numbers_method, tmp_path):
         pytest.raises(ClusterLostError, match="no scheduler of Dask answers there"),
     ):
         explain_dataset(numbers_method, source, tmp_path / "out", client="tcp://127.0.0.1:9")
+    with pytest.raises(ClusterLostError, match="missing port number"):
+        explain_dataset(numbers_method, source, tmp_path / "out", client="nonsense")
     with pytest.raises(TypeError, match="client must be None"):
         explain_dataset(numbers_method, source, tmp_path / "out", client=3)
+
+
+def test_a_terminal_interrupts_the_client_and_not_its_workers(cluster):
+    assert engine._LOCALLY["distributed.worker.preload"] == [local.__name__]
+    with distributed.Client(cluster, set_as_default=False) as client:
+        client.run(local.dask_setup, None)
+        assert set(client.run(signal.getsignal, signal.SIGINT).values()) == {signal.SIG_IGN}
 
 
 def test_workers_on_this_machine(numbers_method, tmp_path):
@@ -275,3 +291,6 @@ def test_models_are_asked_on_the_cluster(client, numbers_method, tmp_path):
     validity = validate_dataset(tmp_path / "out", models, client=client)
     whole = explained(numbers_method, table).future_validity(models)
     pd.testing.assert_frame_equal(validity.to_frame(), whole.to_frame())
+    ledger = promised(numbers_method, tmp_path)
+    there, here = (validate_dataset(ledger, models, client=where) for where in (client, None))
+    pd.testing.assert_frame_equal(there.to_frame(), here.to_frame())

@@ -27,6 +27,11 @@ def test_a_frame_of_dask_is_explained_as_the_whole(numbers_method, mixed_method,
     assert lazy.npartitions == 3
 
 
+def test_other_frames_are_refused(numbers_method):
+    with pytest.raises(TypeError, match="must be a frame of Dask, got DataFrame"):
+        explain_frame(numbers_method, numbers_table(3))
+
+
 def thresholds(n):
     return [Least(k * 200.0) for k in range(n)]
 
@@ -51,6 +56,37 @@ def test_models_are_asked_about_all_parts(numbers_method, tmp_path, n_recourses)
     pd.testing.assert_frame_equal(validity.summary(), whole.summary())
     np.testing.assert_array_equal(validity.accepted, whole.accepted)
     assert repr(validity) == repr(whole)
+
+
+def promised(method, folder, n=60):
+    """Return a ledger with promises of two runs, some of which are not open any more."""
+    ledger = pytest.importorskip("robust_recourse.ledger").Ledger(str(folder / "promises.db"))
+    for k, seed in enumerate([3, 4]):
+        found = explained(method, numbers_table(n, seed))
+        people = [f"p{k}-{i}" for i in range(n)]
+        ledger.record(found, people=people, model="first", method=method, until="2099-12-31")
+    kept = ledger.promises()
+    ledger.withdraw(kept["person"].iloc[2], reason="moved away")
+    return ledger
+
+
+def test_models_are_asked_about_the_promises_of_a_ledger(numbers_method, tmp_path):
+    ledger = promised(numbers_method, tmp_path)
+    models = thresholds(9)
+    validity = validate_dataset(ledger, models)
+    numbers = ledger.promises().index
+    pd.testing.assert_index_equal(validity.labels, numbers)
+    for k, model in enumerate(models):
+        check = ledger.check(model, name=f"next {k}", dry_run=True)
+        np.testing.assert_array_equal(numbers[~validity.accepted[:, k]], check.broken_numbers)
+    assert 0.0 < validity.overall.share < 1.0
+    assert validity.n_people == len(numbers)
+
+
+def test_a_ledger_without_promises_has_nobody(tmp_path):
+    ledger = pytest.importorskip("robust_recourse.ledger").Ledger(str(tmp_path / "promises.db"))
+    validity = validate_dataset(ledger, thresholds(3))
+    assert (validity.n_people, validity.n_models) == (0, 3)
 
 
 def test_files_that_hold_no_recourses_are_named(numbers_method, tmp_path):

@@ -81,6 +81,17 @@ def test_fewer_candidates_cost_at_most_what_is_said(numbers_method, tmp_path, mo
         fit_dataset(method, source, max_candidates=0)
 
 
+def test_training_rows_in_files_of_text(numbers_method, tmp_path):
+    train = numbers_table(400, seed=1)
+    for k in range(2):
+        train[200 * k : 200 * k + 200].to_csv(tmp_path / f"{k}.csv", index=False, sep=";")
+    method = NearestAccepted(numbers_method.model, numbers_method.actions, random_state=0)
+    fitted = fit_dataset(method, tmp_path, separator=";")
+    np.testing.assert_array_equal(fitted.candidates_, method.fit(train).candidates_)
+    with pytest.raises(TypeError, match="source must be a path"):
+        fit_dataset(method, 3)
+
+
 def test_training_needs_all_files(numbers_method, tmp_path):
     source = written(tmp_path, [numbers_table(20), numbers_table(20)])
     (tmp_path / "001.parquet").write_bytes(b"PAR1")

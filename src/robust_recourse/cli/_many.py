@@ -15,7 +15,7 @@ from robust_recourse.cli._printing import print_line, print_table
 
 __all__ = ["add_cluster", "explain_many", "is_many"]
 
-_ONE = ("html", "json", "ledger", "time_limit")  # options about one table
+_ONE = ("html", "explorer", "overwrite", "locale", "raw_csv", "json", "ledger", "time_limit")  # about one table
 
 
 def add_cluster(parser: argparse.ArgumentParser) -> None:
@@ -50,7 +50,7 @@ def is_many(arguments: argparse.Namespace) -> bool:
         or Path(out).is_dir()
     )
     if many:
-        given = [name for name in _ONE if getattr(arguments, name) is not None]
+        given = [name for name in _ONE if getattr(arguments, name) not in (None, False)]
         if given:
             raise ValueError(
                 f"--{given[0].replace('_', '-')} is about one table. Leave it out: --out {out} is a folder of results."
@@ -99,9 +99,10 @@ def explain_many(method: Any, arguments: argparse.Namespace) -> int:
     if tally.statuses:
         shown = pd.DataFrame(tally.statuses.most_common(), columns=["status", "people"])
         print_table(shown, f"The people of {arguments.refused}")
+    parts = "1 part" if tally.finished == 1 else f"{tally.finished:,} parts"
     there = tally.finished - tally.computed
     known = f", of which {there:,} were there" if there else ""
-    print_line(f"Recourses: {tally.folder}, {tally.finished_rows:,} people in {tally.finished:,} parts{known}")
+    print_line(f"Recourses: {tally.folder}, {tally.finished_rows:,} people in {parts}{known}")
     for name, why in failed.items():
         print(f"robust-recourse: {name}: {why}", file=sys.stderr)  # noqa: T201
     if failed:

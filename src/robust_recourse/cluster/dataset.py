@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from importlib.metadata import version
 from typing import Any
@@ -18,18 +18,22 @@ from robust_recourse.cluster.here import Outcome, run_here
 from robust_recourse.cluster.job import Job, explain_part, facts_of, part_bytes, result_schema
 from robust_recourse.cluster.places import Place, found_files, opened
 from robust_recourse.cluster.progress import Tally, watching
+from robust_recourse.cluster.reading import reading
 from robust_recourse.cluster.sending import packed_method, sent
 from robust_recourse.cluster.source import Part, Source, find_source
 from robust_recourse.cluster.texts import as_parquet, is_text
 from robust_recourse.result import Recourses, Status
 from robust_recourse.result.frames import frame_of
 from robust_recourse.result.parquet import read_parquet_file
+from robust_recourse.result.provenance import Provenance
 from robust_recourse.saving import fingerprint
 
 __all__ = ["PART_ROWS", "explain_dataset"]
 
 PART_ROWS = 4096
 """Rows of a part, at most: what a worker holds in memory, and what is lost if it dies."""
+
+_TOLD = ("seed", "model", "model_fingerprint", "schema_fingerprint")  # of a method, beside its parameters
 
 
 def explain_dataset(
@@ -131,7 +135,7 @@ def explain_dataset(
         settings |= {"separator": separator, "missing": None if missing is None else list(missing)}
     facts = {
         "version": version("robust-recourse"),
-        "method": {"class": type(method).__name__, "fingerprint": fingerprint(method)},
+        "method": _described(method),
         "settings": settings,
     }
     with as_parquet(files, place, _texts(method, index), separator, missing) as converted:
@@ -174,6 +178,17 @@ def _run(
     return known
 
 
+def _described(method: Any) -> dict[str, Any]:
+    """Return what a method is; its fingerprint comes last, because it does not say what is different."""
+    known = asdict(Provenance.of(method))
+    return {
+        "class": known["method"],
+        **known["parameters"],
+        **{k: known[k] for k in _TOLD},
+        "fingerprint": fingerprint(method),
+    }
+
+
 def _texts(method: Any, index: str | None) -> set[str]:
     """Return the columns of which the training rows hold text, whatever it looks like; names of people, too."""
     columns = method.schema_.columns
@@ -187,7 +202,8 @@ def _outcomes(job: Job, method: Any, parts: Sequence[Part], client: Any) -> Iter
     if not parts:
         return
     if client is None:
-        yield from run_here(partial(_explained_here, job, method), parts, job.time_limit)
+        with reading():
+            yield from run_here(partial(_explained_here, job, method), parts, job.time_limit)
         return
     from robust_recourse.cluster.engine import connected, run_there
 

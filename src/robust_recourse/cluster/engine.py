@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -18,6 +17,18 @@ __all__ = ["connected", "run_there"]
 
 _AHEAD = 8  # parts that wait for every thread: more would only make the scheduler slow
 _KILLS = 3  # workers that a part may kill on its own
+_LOCALLY = {
+    # A part that kills a worker may kill some more, until it is alone to blame.
+    "distributed.scheduler.allowed-failures": _KILLS - 1,
+    "distributed.worker.daemon": True,
+    "distributed.worker.preload": ["robust_recourse.cluster.local"],
+    # What a worker looks at a hundred times a second takes time from its part: parts last seconds, not milliseconds.
+    "distributed.worker.profile.interval": "100ms",
+    "distributed.worker.profile.cycle": "10s",
+    "distributed.admin.tick.interval": "200ms",
+    "distributed.admin.system-monitor.interval": "2s",
+    "distributed.worker.memory.monitor-interval": "1s",
+}
 
 
 @contextmanager
@@ -39,18 +50,19 @@ def connected(client: Any) -> Iterator[Any]:
         return
     if client != "local":
         try:
+            if not client.startswith("inproc://"):
+                # A client that cannot even begin to connect would complain once more when it goes.
+                distributed.comm.get_address_host_port(distributed.comm.normalize_address(client))
             there = distributed.Client(client, set_as_default=False)
         except (OSError, TimeoutError, ValueError) as error:
             raise ClusterLostError(f"{client}: no scheduler of Dask answers there ({error}).") from error
         with there:
             yield there
         return
-    # A part that kills a worker may kill some more, until it is alone to blame.
-    options = {"distributed.scheduler.allowed-failures": _KILLS - 1, "distributed.worker.daemon": True}
     with (
-        dask.config.set(options),
+        dask.config.set(_LOCALLY),
         distributed.LocalCluster(
-            n_workers=os.cpu_count(), threads_per_worker=1, dashboard_address=_dashboard(), silence_logs=50
+            n_workers=os.cpu_count(), threads_per_worker=1, dashboard_address=":0", silence_logs=50
         ) as cluster,
         distributed.Client(cluster, set_as_default=False) as there,
     ):
@@ -58,7 +70,7 @@ def connected(client: Any) -> Iterator[Any]:
 
 
 def run_there(
-    client: Any, work: Callable[..., dict[str, Any]], job: Any, parts: Sequence[Any], shared: Any = None
+    client: Any, work: Callable[..., dict[str, Any]], job: Any, parts: Iterable[Any], shared: Any = None
 ) -> Iterator[Outcome]:
     """Yield each part with what became of it, in the order in which they end.
 
@@ -93,7 +105,7 @@ def run_there(
 _KILLED = "killed"
 
 
-def _run(client: Any, work: Any, job: Any, parts: Sequence[Any], shared: Any, most: int | None) -> Iterator[Outcome]:
+def _run(client: Any, work: Any, job: Any, parts: Iterable[Any], shared: Any, most: int | None) -> Iterator[Outcome]:
     _, distributed = _dask()
     waiting = iter(parts)
     futures: dict[str, tuple[Any, Any]] = {}
@@ -177,17 +189,6 @@ def _watched(work: Callable[..., dict[str, Any]], job: Any, part: Any, *shared: 
         return work(job, part, *shared)
     finally:
         timer.cancel()
-
-
-def _dashboard() -> str | None:
-    """Return where the dashboard is, if what it needs is installed."""
-    return ":0" if "bokeh" in sys.modules or _has_bokeh() else None
-
-
-def _has_bokeh() -> bool:
-    from importlib.util import find_spec
-
-    return find_spec("bokeh") is not None
 
 
 def _dask() -> tuple[Any, Any]:

@@ -14,7 +14,8 @@ from robust_recourse.checkpoints import holding
 from robust_recourse.cluster.errors import OtherJobError
 from robust_recourse.cluster.job import FACTS
 from robust_recourse.cluster.places import Place, opened
-from robust_recourse.cluster.source import File, Part, arrow
+from robust_recourse.cluster.reading import arrow
+from robust_recourse.cluster.source import File, Part
 from robust_recourse.result.parquet import MANIFEST
 
 __all__ = ["Folder"]
@@ -59,7 +60,7 @@ class Folder:
             If it is; the message names the difference.
         """
         inputs = [{"name": file.name, "fingerprint": file.fingerprint, "broken": file.broken} for file in files]
-        new = {"format": _FORMAT, **manifest, "input": inputs}
+        new = json.loads(json.dumps({"format": _FORMAT, **manifest, "input": inputs}))
         content = self.place.read(MANIFEST)
         if content is not None:
             self._check(content, new)
@@ -130,7 +131,7 @@ class Folder:
             known = old["input"]
         except (ValueError, KeyError, TypeError) as error:
             raise OtherJobError(f"{where} cannot be read ({error}). Name a new folder, or empty this one.") from error
-        for name in sorted(set(old) | set(new)):
+        for name in dict.fromkeys([*new, *old]):
             if name not in ("input", "parts", "rows") and old.get(name) != new.get(name):
                 self._differs(name, old.get(name), new.get(name))
         if len(known) != len(new["input"]):
@@ -140,9 +141,11 @@ class Folder:
                 self._differs("input", f"the file {one['name']}", f"{other['name']}, which has another content")
 
     def _differs(self, what: str, old: Any, new: Any) -> None:
-        if isinstance(old, dict) and isinstance(new, dict):
-            key = next(key for key in sorted({*old, *new}) if old.get(key) != new.get(key))
-            what, old, new = f"{what} ({key})", old.get(key), new.get(key)
+        path: list[str] = []
+        while isinstance(old, dict) and isinstance(new, dict):
+            key = next(key for key in dict.fromkeys([*new, *old]) if old.get(key) != new.get(key))
+            path, old, new = [*path, key], old.get(key), new.get(key)
+        what += f" ({', '.join(path)})" if path else ""
         raise OtherJobError(
             f"{os.fspath(Path(self.place.name)) if self.place.local else self.place.name} has the results of another "
             f"job. Its {what}: {old}. Now: {new}. Name a new folder, or empty this one."

@@ -51,6 +51,9 @@ def explain_frame(method: Any, frame: Any, *, n_recourses: int = 1, unseen: Unse
         raise ImportError(f"Frames of Dask need it ({error}): pip install 'robust-recourse[dask]'") from error
     method = getattr(method, "best_method_", method)
     method.check_ready(n_recourses)
+    kind: Any = dask.dataframe.DataFrame
+    if not isinstance(frame, kind):
+        raise TypeError(f"frame must be a frame of Dask, got {type(frame).__name__}. Of others, take method.explain.")
     like = frame._meta
     meta = frame_of(method.explain_table(method.read(like, unseen="ignore")), several=n_recourses > 1)
     packed = delayed(packed_method(method), pure=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from glob import glob, has_magic
 from pathlib import Path
@@ -26,6 +26,8 @@ def found_files(source: Any) -> list[str]:
     FileNotFoundError
         If there is none.
     """
+    if not isinstance(source, str | os.PathLike | Iterable):
+        raise TypeError(f"source must be a path, a folder, a pattern or a list of these, got {source!r}.")
     several = [source] if isinstance(source, str | os.PathLike) else list(source)
     files = list(dict.fromkeys(name for one in several for name in _files(os.fspath(one))))
     if not files:

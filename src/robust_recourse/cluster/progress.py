@@ -22,7 +22,7 @@ class Tally:
     folder : str
         Where the results are.
     rows, parts : int
-        People and parts of the input, without files that cannot be read.
+        People and parts of the input, without files that cannot be read; 0 if that is not known.
     finished, finished_rows : int
         Parts that are finished, and their people.
     computed : int
@@ -55,7 +55,7 @@ class Tally:
 
 
 @contextmanager
-def watching(tally: Tally, *, show: bool | None = None) -> Iterator[Callable[[], None]]:
+def watching(tally: Tally, *, show: bool | None = None, doing: str = "explaining") -> Iterator[Callable[[], None]]:
     """Give a function that shows how far a data set is: on a terminal, unless `show` says otherwise."""
     started = time.monotonic()
     try:
@@ -66,7 +66,7 @@ def watching(tally: Tally, *, show: bool | None = None) -> Iterator[Callable[[],
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
         columns = (
-            TextColumn("explaining"),
+            TextColumn(doing),
             BarColumn(),
             MofNCompleteColumn(),
             TextColumn("rows, {task.fields[speed]} a second,"),
@@ -74,7 +74,7 @@ def watching(tally: Tally, *, show: bool | None = None) -> Iterator[Callable[[],
             TextColumn("left. {task.fields[statuses]}"),
         )
         with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-            task = bar.add_task("explaining", total=tally.rows, speed="-", statuses="")
+            task = bar.add_task(doing, total=tally.rows or None, speed="-", statuses="")
             first = tally.finished_rows
 
             def update() -> None:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count, takewhile
 from typing import Any
 
 import pandas as pd
 
 from robust_recourse._files import part_key
 from robust_recourse.cluster.places import checksum, opened
+from robust_recourse.cluster.reading import arrow, read_rows
 from robust_recourse.cluster.types import Types, TypesBuilder
 
-__all__ = ["File", "Part", "Source", "arrow", "find_source", "read_part"]
+__all__ = ["File", "Part", "Source", "find_source", "read_part"]
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,8 @@ class Part:
         Its first row in the file, and the number of its rows.
     before : int
         Number of rows of the whole table before it.
+    content : str
+        The same for parts of the same content of a file.
     """
 
     name: str
@@ -63,6 +65,7 @@ class Part:
     first: int
     rows: int
     before: int
+    content: str
 
     def __str__(self) -> str:
         return f"{self.file}, rows {self.first} to {self.first + self.rows - 1}"
@@ -97,11 +100,12 @@ class Source:
         """Cut the input into parts; `facts` are what else their results depend on."""
         found, before = [], 0
         for number, file in enumerate(self.files):
-            for first in takewhile(lambda first: first < file.rows, count(0, part_rows)):  # noqa: B023
+            content = part_key(facts, self.types.digest, file.fingerprint)
+            for first in range(0, file.rows, part_rows):
                 rows = min(part_rows, file.rows - first)
-                key = part_key(facts, self.types.digest, file.fingerprint, first, rows, before + first)[:16]
+                key = part_key(content, first, rows, before + first)[:16]
                 name = f"part-{number:06d}-{first:012d}-{key}.parquet"
-                found.append(Part(name, file.name, file.path, first, rows, before + first))
+                found.append(Part(name, file.name, file.path, first, rows, before + first, content))
             before += file.rows
         return found
 
@@ -160,52 +164,4 @@ def _looked_at(name: str, path: str, builder: TypesBuilder) -> File:
 
 def read_part(types: Types, part: Part) -> pd.DataFrame:
     """Return the rows of a part, in the types of the whole table."""
-    return types.frame(read_rows(part.path, part.first, part.rows, types.columns), part.before)
-
-
-def read_rows(name: str, first: int, rows: int, columns: Sequence[str]) -> Any:
-    """Return some rows of a file as a table of Arrow; only their row groups are read, and a part at a time."""
-    pyarrow, parquet = arrow()
-    with opened(name) as content, parquet.ParquetFile(content, pre_buffer=False, buffer_size=1 << 20) as file:
-        groups, start = _groups(file.metadata, first, rows)
-        found, left, skip = [], rows, first - start
-        known = [column for column in file.schema_arrow.names if column in set(columns)]
-        for batch in file.iter_batches(max(rows, 1), groups, known, use_threads=False):
-            taken = batch.slice(skip, left) if skip < len(batch) else None
-            skip = max(skip - len(batch), 0)
-            if taken is not None:
-                found.append(taken)
-                left -= len(taken)
-            if not left:
-                break
-        table = pyarrow.Table.from_batches(found) if found else file.schema_arrow.empty_table().select(known)
-    if len(table) != rows:
-        raise ValueError(f"it has fewer rows than it had: {len(table)} of {rows} from row {first}.")
-    return table
-
-
-def _groups(metadata: Any, first: int, rows: int) -> tuple[list[int], int]:
-    """Return the row groups that hold some rows, and the first row of the first one."""
-    groups: list[int] = []
-    start, at = 0, 0
-    for number, size in _sizes(metadata):
-        if at + size > first and at < first + rows:
-            start = start if groups else at
-            groups.append(number)
-        at += size
-    return groups, start
-
-
-def _sizes(metadata: Any) -> Iterator[tuple[int, int]]:
-    for number in range(metadata.num_row_groups):
-        yield number, metadata.row_group(number).num_rows
-
-
-def arrow() -> tuple[Any, Any]:
-    """Return pyarrow, and what it knows about Parquet."""
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as error:
-        raise ImportError(f"Data sets need pyarrow ({error}): pip install 'robust-recourse[parquet]'") from error
-    return pyarrow, pyarrow.parquet
+    return types.frame(read_rows(part.path, part.first, part.rows, types.columns, part.content), part.before)

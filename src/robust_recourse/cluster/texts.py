@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from robust_recourse.cluster.places import Place, opened
-from robust_recourse.cluster.source import arrow
+from robust_recourse.cluster.reading import arrow
 
 __all__ = ["as_parquet", "is_text"]
 
@@ -83,6 +83,8 @@ def _convert(name: str, path: Path, texts: Collection[str], options: dict[str, A
         types = _types(name, texts, options)
         for chunk in _chunks(name, {**options, "dtype": types}):
             table = pyarrow.Table.from_pandas(chunk, preserve_index=False)
+            if not len(chunk):  # whatever the other files say of these columns
+                table = pyarrow.table({name: pyarrow.nulls(0) for name in table.column_names})
             writer = writer or parquet.ParquetWriter(path, table.schema)
             writer.write_table(table.cast(writer.schema))
     except ValueError as error:
@@ -104,7 +106,7 @@ def _chunks(name: str, options: dict[str, Any]) -> Iterator[pd.DataFrame]:
                     chunks = pd.read_csv(file, chunksize=_ROWS, **options) if chunks is None else chunks
                     chunk = next(chunks, None)
             except (ValueError, pd.errors.ParserWarning) as error:
-                raise ValueError(f"it is no table that can be read: {error}") from error
+                raise ValueError(f"it is no table that can be read: {' '.join(str(error).split())}") from error
             if chunk is None:
                 return
             yield chunk

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
@@ -11,8 +12,10 @@ import numpy as np
 import pandas as pd
 
 from robust_recourse._validation import check_integer, check_seed
-from robust_recourse.cluster.places import found_files
+from robust_recourse.cluster.places import Place, found_files
+from robust_recourse.cluster.reading import reading
 from robust_recourse.cluster.source import Part, Source, find_source, read_part
+from robust_recourse.cluster.texts import as_parquet
 from robust_recourse.math.spread import thinned
 
 __all__ = ["fit_dataset", "retraining_on"]
@@ -29,6 +32,8 @@ def fit_dataset(
     max_candidates: int | None = 100_000,
     sample_rows: int = _SAMPLE,
     drop: Sequence[str] = (),
+    separator: str = ",",
+    missing: Sequence[str] | None = None,
 ) -> Any:
     r"""Fit a method to a data set of training rows, of which only some are in memory at any time.
 
@@ -40,13 +45,15 @@ def fit_dataset(
     method : RecourseMethod
         The method; it stays as it is.
     source : path-like, or list of these
-        Parquet files, as for :func:`explain_dataset`.
+        Parquet or CSV files, as for :func:`explain_dataset`.
     max_candidates : int or None
         How many accepted rows are kept at most, spread over all of them; None for all.
     sample_rows : int
         Rows of the sample, at most. Data sets that are smaller are fitted as a whole.
     drop : sequence of str
         Columns that the model does not get.
+    separator, missing
+        Of CSV files, as for :func:`explain_dataset`.
 
     Returns
     -------
@@ -80,11 +87,20 @@ def fit_dataset(
     if max_candidates is not None:
         check_integer(max_candidates, "max_candidates", minimum=1)
     check_integer(sample_rows, "sample_rows", minimum=1)
-    found = find_source(found_files(source), drop=drop)
-    if found.broken:
-        name, why = next(iter(found.broken.items()))
-        raise ValueError(f"{name}: {why} Training needs all files.")
-    parts = found.parts(_ROWS)
+    files = found_files(source)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        as_parquet(files, Place(folder), (), separator, missing) as converted,
+        reading(),
+    ):
+        found = find_source(files, drop=drop, converted=converted)
+        if found.broken:
+            name, why = next(iter(found.broken.items()))
+            raise ValueError(f"{name}: {why} Training needs all files.")
+        return _fitted(method, found, found.parts(_ROWS), max_candidates, sample_rows)
+
+
+def _fitted(method: Any, found: Source, parts: Sequence[Part], max_candidates: int | None, sample_rows: int) -> Any:
     fitted = copy(method).fit(_sample(found, parts, sample_rows, check_seed(method.random_state)))
     fitted.candidates_radius_ = 0.0
     exact = fitted.schema_.categorical

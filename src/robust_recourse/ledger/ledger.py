@@ -18,7 +18,7 @@ from sqlalchemy import URL, Connection
 from robust_recourse._validation import check_choice, check_flag, check_integer
 from robust_recourse.ledger import checking, forgetting, fulfilling, history, recording, renewing
 from robust_recourse.ledger.address import read_address
-from robust_recourse.ledger.asking import Decision
+from robust_recourse.ledger.asking import Decision, Piece, pieces
 from robust_recourse.ledger.chain import Book, Head, appending, read_head, to_text
 from robust_recourse.ledger.check import Check
 from robust_recourse.ledger.current import Current
@@ -238,6 +238,11 @@ class Ledger:
             level=check_level(level),
             now=self._now(),
         )
+
+    def pieces(self) -> Iterator[Piece]:
+        """Yield the rows of all open promises, some thousands at a time, for whoever asks many models about them."""
+        with self._ready.reading() as (connection, runs):
+            yield from pieces(connection, runs, self._source.today())
 
     def columns(self) -> pd.DataFrame:
         """Return the columns of the newest promises, as a table of theirs without rows."""

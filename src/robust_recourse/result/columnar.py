@@ -83,4 +83,4 @@ def _objects(values: list[Any]) -> Any:
 
 def _holds_texts(series: pd.Series[Any]) -> bool:
     """Whether a column of objects holds texts and nothing else, no gaps either."""
-    return series.dtype == object and all(type(cell) is str for cell in series.array)
+    return series.dtype == object and all(type(cell) is str for cell in series.to_numpy())

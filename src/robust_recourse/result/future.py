@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import EllipsisType
@@ -21,7 +22,15 @@ from robust_recourse.notices.values import printable
 if TYPE_CHECKING:
     from robust_recourse.result.recourses import Recourses
 
-__all__ = ["FutureValidity", "Share", "Shares", "judged_together", "measure_future_validity"]
+__all__ = [
+    "FutureValidity",
+    "Share",
+    "Shares",
+    "accepted_by_all",
+    "judged_together",
+    "measure_future_validity",
+    "scenarios_of",
+]
 
 _ALL, _FOUND = "all models", "people with a recourse"
 
@@ -241,15 +250,11 @@ def measure_future_validity(
     """Ask every model about every recourse; see ``Recourses.future_validity``."""
     level = check_level(level)
     several = listed(models, "models")
-    scenario = _scenarios(models, len(several))
+    scenario = scenarios_of(models, len(several))
     favourable = found.favourable if favourable is ... else favourable
     threshold = found.threshold if isinstance(threshold, EllipsisType) else threshold
-    answers = []
-    for k, model in enumerate(several):
-        with naming(f"models[{k}]{f' ({scenario[k]})' if scenario[k] else ''}"):
-            answers.append(accepted_by(model, found.x, favourable=favourable, threshold=threshold, like=found.x0))
     return FutureValidity(
-        accepted=np.column_stack(answers),
+        accepted=accepted_by_all(several, scenario.tolist(), found.x, favourable, threshold, like=found.x0),
         scenario=scenario,
         has_recourse=np.isfinite(found.cost),
         position=found.person,
@@ -259,7 +264,19 @@ def measure_future_validity(
     )
 
 
-def _scenarios(models: Any, n: int) -> np.ndarray[Any, np.dtype[np.object_]]:
+def accepted_by_all(
+    models: Sequence[Any], scenario: Sequence[str], x: Any, favourable: Any, threshold: float | None, *, like: Any
+) -> BoolArray:
+    """Return which rows each of some models accepts, shape (rows, models); whoever cannot answer is named."""
+    answers = []
+    for k, model in enumerate(models):
+        with naming(f"models[{k}]{f' ({scenario[k]})' if scenario[k] else ''}"):
+            answers.append(accepted_by(model, x, favourable=favourable, threshold=threshold, like=like))
+    return np.column_stack(answers)
+
+
+def scenarios_of(models: Any, n: int) -> np.ndarray[Any, np.dtype[np.object_]]:
+    """Return the scenario of each of `n` models; empty for those that have none."""
     names = getattr(models, "scenario", [""] * n)
     if len(names) != n:
         raise ValueError(f"models.scenario must name the scenario of each of the {n} models, got {len(names)} names.")
