@@ -71,7 +71,8 @@ def run(
     jobs = effective_n_jobs(method.n_jobs)
     most = min(_LIMITED, -(-len(people) // _TASKS)) if is_timed(deadline) else _PEOPLE
     size = int(np.clip(method.people_at_once(masks.shape[1]), 1, min(most, -(-len(people) // jobs))))
-    parts = [np.arange(first, min(first + size, len(people))) for first in range(0, len(people), size)]
+    # All of a size: a small last one would cost as many calls as the others.
+    parts = np.array_split(np.arange(len(people)), -(-len(people) // size))
     pieces = (
         (method, space.take(people[part]), masks[part], deadline, None if boundary is None else boundary[part])
         for part in parts
