@@ -39,6 +39,7 @@ ONE = above(0)
         ({"models": LogisticRegression()}, TypeError, "models must be a sequence"),
         ({"models": 3}, TypeError, "models must be a sequence"),
         ({"models": "abc"}, TypeError, "models must be a sequence of models, got one str"),
+        ({"models": {"last year": above(0)}}, TypeError, r"got a mapping. Pass list\(models.values\(\)\)"),
         ({"quorum": 0.0}, ValueError, "quorum must be"),
         ({"quorum": 1.1}, ValueError, "quorum must be at most 1"),
         ({"quorum": float("nan")}, ValueError, "quorum"),
@@ -119,6 +120,27 @@ def test_retraining_keeps_jurors_and_check_apart(data, tmp_path):
     assert Jury.retrain(LogisticRegression(), X, y, n_models=4, n_check=3, random_state=0).survival is None
     later = Jury.retrain(LogisticRegression(), X, y, n_models=2, n_check=1, start=2, random_state=0)
     np.testing.assert_array_equal([m.coef_[0] for m in (*later.models, *later.check)], [m.coef_[0] for m in same[2:]])
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"quorum": 1.5}, ValueError, "quorum must be at most 1"),
+        ({"rule": "median"}, ValueError, "rule must be"),
+        ({"margin": 1.0}, ValueError, "margin must be less than 1"),
+        ({"confidence": 0.0}, ValueError, "confidence must be"),
+        ({"survival": 0.9, "n_check": 0}, ValueError, "survival needs check="),
+        ({"survival": 0.9, "n_check": 41}, ValueError, "check has 41 models.*It takes at least 42"),
+        ({"survival": "much"}, TypeError, "survival must be"),
+    ],
+)
+def test_what_is_no_jury_is_refused_before_a_model_is_trained(data, settings, error, message):
+    class Dear(LogisticRegression):
+        def fit(self, X, y):  # noqa: ARG002
+            raise AssertionError("trained for nothing")
+
+    with pytest.raises(error, match=message):
+        Jury.retrain(Dear(), *data, n_models=2, **settings)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from matplotlib.collections import PathCollection
 
-from robust_recourse import ActionSet, Jury, NearestAccepted, RobustBayesianRecourse
+from robust_recourse import ActionSet, Juror, Jury, NearestAccepted, RobustBayesianRecourse
 from robust_recourse.report._ways import boundary_of, way_to
 from robust_recourse.report.figures import draw_jury, draw_survival
 
@@ -109,6 +109,36 @@ def test_of_many_columns_the_two_that_change_most_are_drawn():
     found = RobustBayesianRecourse(model(0.0), jury=jury, random_state=0).fit(X).explain([[0.0, -1.0, 0.0, -1.5]])[0]
     ax = draw_jury(found, jury.models, model(0.0)).axes[0]
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("column 1", "column 3")
+
+
+def test_jurors_are_drawn_as_they_decide(arrays):
+    alone, found, _ = arrays
+
+    def named(least):
+        return lambda X: np.where(above(least)(X) == 1, "yes", "no")
+
+    def scored(least):
+        return lambda X: np.asarray(X) @ [1.0, 1.0] - least
+
+    jury, told = (Jury([model(least) for least in (-0.5, 1.0)]) for model in (above, named))
+    own = Jury([Juror(scored(least), None, 0.0) for least in (-0.5, 1.0)])
+
+    def drawn(*given, **decides):
+        figure = draw_survival({"alone": alone, "found": found}, *given, **decides)
+        lines = [line.get_ydata() for line in figure.axes[0].lines]
+        figure = draw_jury(found, *given, **decides)
+        paths = [path.vertices for part in figure.axes[0].collections for path in part.get_paths()]
+        return lines + paths
+
+    expected = drawn(jury.models)
+    for other in (drawn(jury), drawn(told, favourable="yes"), drawn(own, favourable="yes")):
+        assert len(other) == len(expected)
+        for one, two in zip(expected, other, strict=True):
+            np.testing.assert_array_equal(one, two)
+    with_present = draw_jury(found, told, named(0.0), favourable="yes")
+    assert len(with_present.axes[0].collections) == len(draw_jury(found, jury, above(0.0)).axes[0].collections)
+    with pytest.raises(RuntimeError, match=r"models\[0\]: .*Pass favourable="):
+        draw_jury(found, told)
 
 
 def test_all_of_the_jury_is_shaded(arrays):

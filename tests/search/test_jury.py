@@ -180,6 +180,52 @@ def test_who_cannot_have_the_margin_gets_what_there_is(arrays):
     assert (model.predict_proba(found.x[reached])[:, 1] >= 0.95).all()
 
 
+@pytest.fixture(scope="module")
+def corner():
+    """A table of two numbers, and people to whom both of them are too small."""
+    values = np.random.default_rng(0).integers(-30, 31, (300, 2)) / 10.0
+    return pd.DataFrame(values, columns=["a", "b"]), pd.DataFrame({"a": [0.0, -1.0, 0.5], "b": [0.0, -1.0, 0.5]})
+
+
+def least(**numbers):
+    return lambda X: np.logical_and.reduce([np.asarray(X[name]) > number for name, number in numbers.items()])
+
+
+@pytest.mark.parametrize("make", [SEARCHES[0], SEARCHES[-1]])
+@pytest.mark.parametrize(("n_hard", "share"), [(2, 0.5), (1, 0.75), (4, 0.0)])
+def test_with_few_changes_the_largest_share_is_that_of_so_few(make, n_hard, share, corner):
+    table, people = corner
+    # Training rows have the whole jury, whoever may change one column does not.
+    jurors = [least(a=1.5)] * (4 - n_hard) + [least(a=1.0, b=1.0)] * n_hard
+    method = make(least(a=1.0), ActionSet(table, max_changes=1), jury=Jury(jurors, 1.0))
+    found = method.fit(table).explain(people)
+    assert (found.status == Status.QUORUM_OUT_OF_REACH).all()
+    assert found.valid.all()
+    np.testing.assert_array_equal(found.jury_share, share)
+    assert all(f"the most that was found is {share:g}, which this row has" in reason for reason in found.reason)
+    assert ((found.x != found.x0).sum(axis=1) == 1).all()
+
+
+def test_of_a_margin_and_a_jury_that_is_named_which_is_out_of_reach(corner):
+    table, people = corner
+
+    def probability(X):
+        return 0.4 + 0.1 * np.asarray(X["a"])  # at most 0.7
+
+    def search(margin, jurors):
+        method = RobustBayesianRecourse(probability, ActionSet(table), margin=margin, jury=jurors, random_state=0)
+        return method.fit(table).explain(people)
+
+    found = search(0.9, Jury([least(a=1.5)] * 2, 1.0))
+    assert (found.status == Status.MARGIN_OUT_OF_REACH).all()
+    assert found.valid.all()
+    assert (probability(found.x) >= 0.65).all()
+    found = search(0.6, Jury([least(a=1.0), least(a=9.0)], 1.0))
+    assert (found.status == Status.QUORUM_OUT_OF_REACH).all()
+    np.testing.assert_array_equal(found.jury_share, 0.5)
+    assert (probability(found.x) >= 0.6).all()
+
+
 def test_who_is_accepted_is_told_the_share_too(arrays):
     X, _, model, jurors, _ = arrays
     accepted = X[model.predict(X) == 1][:5]

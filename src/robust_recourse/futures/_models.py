@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, overload
@@ -106,6 +106,8 @@ class FutureModels(Sequence[Any]):
 
 def listed(models: Any, name: str) -> tuple[Any, ...]:
     """Return several models as a tuple of at least one."""
+    if isinstance(models, Mapping) and models:
+        raise TypeError(f"{name} must be a sequence of models, got a mapping. Pass list({name}.values()).")
     one = callable(models) or callable(getattr(models, "predict", None))
     if one or isinstance(models, str) or not np.iterable(models):
         raise TypeError(f"{name} must be a sequence of models, got one {type(models).__name__}. Pass a list, [model].")

@@ -105,14 +105,10 @@ class Jury:
         if self.check is not None:
             object.__setattr__(self, "check", listed(self.check, "check"))
             _check_apart(self.models, self.check or ())
-        quorum = check_real(self.quorum, "quorum", minimum=0.0, strict=True, maximum=1.0)
+        quorum = _check_settings(self.quorum, self.margin, self.rule, self.confidence)
         object.__setattr__(self, "quorum", quorum)
-        check_choice(self.rule, "rule", _RULES)
-        if self.margin is not None:
-            check_level(self.margin, "margin")
-        check_level(self.confidence, "confidence")
         if self.survival is not None:
-            self._check_survival()
+            _check_survival(self.survival, self.confidence, None if self.check is None else len(self.check))
 
     @classmethod
     def retrain(
@@ -152,11 +148,15 @@ class Jury:
         memory : path, optional
             A folder that keeps the models: what was trained before is not trained again.
         """
+        # All that a jury refuses is refused before hours of training, not after.
+        _check_settings(quorum, margin, rule, confidence)
         chosen = check_scenarios(scenarios)
         n_models = check_integer(n_models, "n_models", minimum=1)
         if n_check is None:
             n_check = 0 if survival is None else ceil(_enough_to_train(survival, confidence) / len(chosen))
         n_check = check_integer(n_check, "n_check", minimum=0)
+        if survival is not None:
+            _check_survival(survival, confidence, n_check * len(chosen) or None)
         trained = future_models(
             estimator,
             X,
@@ -255,29 +255,13 @@ class Jury:
         return Votes([_Voter(kind, self.models[k], f"jury.models[{k}]", decides) for k in numbers], level)
 
     def _split_confidence(self) -> float:
-        n = 1 if self.survival is None else _ATTEMPTS
-        return 1.0 - (1.0 - self.confidence) / n
+        return self.confidence if self.survival is None else _split(self.confidence)
 
     def _kind(self) -> Callable[..., Any]:
         """Return what asks a juror for its vote."""
         if self.rule == "mean":
             return Probabilities
         return Predictor if self.margin is None else partial(_with_margin, self.margin)
-
-    def _check_survival(self) -> None:
-        survival = check_level(self.survival or 0.0, "survival")
-        if self.check is None:
-            raise ValueError(
-                "survival needs check=: models that take no part in the search. Those of the jury cannot testify: the "
-                "recourse was chosen so that they accept."
-            )
-        n = len(self.check)
-        if share_at_least(n, n, self._split_confidence()) < survival:
-            least = _enough(survival, self.confidence, 0)
-            raise ValueError(
-                f"check has {n} models, with which a survival of {survival:g} cannot be proved at a confidence of "
-                f"{self.confidence:g} even if all accept. It takes at least {least}."
-            )
 
 
 class _Voter:
@@ -328,9 +312,40 @@ def _check_apart(models: Sequence[Any], check: Sequence[Any]) -> None:
             raise ValueError(f"check[{k}] is check[{first}]: a model testifies once, or the bound would be false.")
 
 
+def _check_settings(quorum: float, margin: float | None, rule: str, confidence: float) -> float:
+    """Raise for what no jury can ask for; return the quorum as a float."""
+    quorum = check_real(quorum, "quorum", minimum=0.0, strict=True, maximum=1.0)
+    check_choice(rule, "rule", _RULES)
+    if margin is not None:
+        check_level(margin, "margin")
+    check_level(confidence, "confidence")
+    return quorum
+
+
+def _check_survival(survival: float, confidence: float, n: int | None) -> None:
+    """Raise if a check of `n` models, None for none, cannot prove a survival."""
+    survival = check_level(survival, "survival")
+    if n is None:
+        raise ValueError(
+            "survival needs check=: models that take no part in the search. Those of the jury cannot testify: the "
+            "recourse was chosen so that they accept."
+        )
+    if share_at_least(n, n, _split(confidence)) < survival:
+        least = _enough(survival, confidence, 0)
+        raise ValueError(
+            f"check has {n} models, with which a survival of {survival:g} cannot be proved at a confidence of "
+            f"{confidence:g} even if all accept. It takes at least {least}."
+        )
+
+
+def _split(confidence: float) -> float:
+    """Return the confidence of a single attempt."""
+    return 1.0 - (1.0 - confidence) / _ATTEMPTS
+
+
 def _enough_to_train(survival: float, confidence: float) -> int:
     """Return how many models to train for a check, unless it is a number that nobody expects."""
-    n = _enough(check_level(survival, "survival"), confidence)
+    n = _enough(check_level(survival, "survival"), check_level(confidence, "confidence"))
     if n > _MOST_TRAINED:
         raise ValueError(
             f"A survival of {survival:g} takes a check of more than {_MOST_TRAINED} models at a confidence of "
@@ -341,7 +356,7 @@ def _enough_to_train(survival: float, confidence: float) -> int:
 
 def _enough(survival: float, confidence: float, refusals: int = _REFUSALS) -> int:
     """Return how many models can prove a survival when some of them refuse."""
-    level, n = 1.0 - (1.0 - check_level(confidence, "confidence")) / _ATTEMPTS, refusals + 1
+    level, n = _split(confidence), refusals + 1
     while n <= _MOST_TRAINED and share_at_least(n - refusals, n, level) < survival:
         n += 1
     return n

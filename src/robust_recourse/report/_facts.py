@@ -58,7 +58,14 @@ def log_odds(recourse: Recourse, points: FloatArray) -> tuple[FloatArray, FloatA
 
 
 def regions(
-    model: Any, columns: Names | None, plane: Plane, window: Window, recourse: Recourse | None = None
+    model: Any,
+    columns: Names | None,
+    plane: Plane,
+    window: Window,
+    recourse: Recourse | None = None,
+    *,
+    favourable: Any = None,
+    threshold: float | None = None,
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
     """Return abscissae, ordinates and where the model accepts.
 
@@ -74,7 +81,7 @@ def regions(
 
     if recourse is not None and recourse.trace is not None and recourse.trace.unit is not None:
         framed = _Framed(recourse, plane)
-    predict = Predictor(model, framed, "the grid of the figure")
+    predict = Predictor(model, framed, "the grid of the figure", favourable=favourable, threshold=threshold)
 
     def accepts(points: FloatArray) -> BoolArray:
         step = max(1, _NUMBERS_AT_ONCE // points.shape[1])

@@ -9,13 +9,14 @@ import numpy as np
 import pandas as pd
 
 from robust_recourse._typing import FloatArray
+from robust_recourse.futures import Juror, Jury, listed
 from robust_recourse.models.acceptance import accepted_by
 from robust_recourse.models.criteria import naming
 from robust_recourse.notices.reading import differs
 from robust_recourse.result import Recourse
 from robust_recourse.tables import to_pandas
 
-__all__ = ["Way", "boundary_of", "own_row", "share_of", "way_to"]
+__all__ = ["Way", "boundary_of", "jurors_of", "own_row", "share_of", "way_to"]
 
 
 class Way(NamedTuple):
@@ -64,12 +65,27 @@ def _table(recourse: Recourse, cells: list[list[Any]]) -> Any:
     return rows.astype(dict(like.dtypes)) if isinstance(like, pd.DataFrame) else rows
 
 
-def share_of(models: Sequence[Any], rows: Any, favourable: Any, threshold: float | None) -> FloatArray:
-    """Return the share of the models that accept each row."""
+def jurors_of(models: Any, favourable: Any, threshold: float | None) -> tuple[Juror, ...]:
+    """Return models, or those of a jury, each with what decides: its own, or else what is given."""
+    several = listed(models.models if isinstance(models, Jury) else models, "models")
+    jurors = (model if isinstance(model, Juror) else Juror(model) for model in several)
+    return tuple(
+        Juror(
+            juror.model,
+            favourable if juror.favourable is ... else juror.favourable,
+            threshold if juror.threshold is ... else juror.threshold,
+        )
+        for juror in jurors
+    )
+
+
+def share_of(jurors: Sequence[Juror], rows: Any) -> FloatArray:
+    """Return the share of the jurors that accept each row."""
     accepted = []
-    for k, model in enumerate(models):
+    for k, juror in enumerate(jurors):
         with naming(f"models[{k}]"):
-            accepted.append(accepted_by(model, rows, favourable=favourable, threshold=threshold, like=rows))
+            decides = {"favourable": juror.favourable, "threshold": juror.threshold}
+            accepted.append(accepted_by(juror.model, rows, **decides, like=rows))
     share: FloatArray = np.mean(accepted, axis=0)
     return share
 

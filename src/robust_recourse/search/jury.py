@@ -24,6 +24,7 @@ __all__ = ["consented", "judged"]
 
 _NEAREST = 32  # accepted training rows among which the largest share of a jury is looked for
 _LEVELS = 20  # of mean probabilities and margins that are tried again
+_ROUNDING = 1e-9  # of shares: 0.9 of 20 is 18, not a bit more
 _BATCH = 8192  # rows that a model is asked about together
 _LOST = frozenset({Status.NO_CANDIDATE, Status.TOO_MANY_CHANGES})
 _QUORUM = (
@@ -45,9 +46,9 @@ def consented(
 ) -> list[list[Answer]]:
     """Find recourses with the consent that the method asks for; the parameters are those of :func:`several`.
 
-    Who cannot have it gets a recourse with the largest share of the jury that was found among the nearest accepted
-    training rows, or as much of the margin, and a status that says so. Where a survival was promised, and the check
-    does not prove it, the person is searched for again with stricter juries.
+    Who cannot have it gets a recourse with the largest share of the jury that was found, or as much of the margin, and
+    a status that says so. Where a survival was promised, and the check does not prove it, the person is searched for
+    again with stricter juries.
     """
     found = several(method, space, people, masks, n_recourses, deadline)
     if not asks_for_more(method):
@@ -76,22 +77,71 @@ def judged(method: Method, space: Space, found: list[list[Answer]]) -> list[list
 def _with_less(
     method: Method, space: Space, people: IntArray, masks: BoolArray, n_recourses: int, deadline: Deadline | None
 ) -> list[list[Answer]]:
-    """Search for people with the most that their nearest accepted training rows have."""
-    most, limit = _largest(method, space.take(people), masks)
-    found: list[list[Answer]] = [[] for _ in people]
-    for level in np.unique(most):
-        group = np.flatnonzero(most == level)
-        other = _asking_for(method, float(level))
-        answers = several(other, space, people[group], masks[group], n_recourses, deadline)
-        for i, several_ in zip(group, answers, strict=True):
-            found[i] = [_with_status(answer, method, float(level), limit) for answer in several_]
+    """Search for people with the most that they can have of the jury, or of the margin if that alone is too much."""
+    if method.jury is None or method.margin is None:
+        return _with_most(method, space, people, masks, n_recourses, deadline)
+    alone = _weaker(method, method.margin, None)
+    found = several(alone, space, people, masks, n_recourses, deadline)
+    lost = np.array([answers[0].status in _LOST for answers in found])
+    for other, some in ((alone, np.flatnonzero(lost)), (method, np.flatnonzero(~lost))):
+        if len(some):
+            again = _with_most(other, space, people[some], masks[some], n_recourses, deadline)
+            for i, answers in zip(some, again, strict=True):
+                found[i] = _counting(found[i], answers)
     return found
 
 
-def _largest(method: Method, space: Space, masks: BoolArray) -> tuple[FloatArray, float]:
-    """Return the largest share of the jury, or probability, at the nearest accepted rows; and what was asked for."""
-    jury, lenient = method.jury, method.asking(None, None)
+def _with_most(
+    method: Method, space: Space, people: IntArray, masks: BoolArray, n_recourses: int, deadline: Deadline | None
+) -> list[list[Answer]]:
+    """Search for people with the most that they can have of one thing.
+
+    That is what one of their nearest accepted training rows has, if it is found again; with fewer changes than it takes
+    to become like that row it need not be, and levels are then halved.
+    """
+    most, (levels, limit) = _largest(method, space.take(people), masks), _levels(method)
+    found: list[list[Answer]] = [[] for _ in people]
+
+    def reached(group: IntArray, level: float) -> BoolArray:
+        """Search for some of them with a level, keep what is better, and return who has it."""
+        other = _asking_for(method, level)
+        again = several(other, space, people[group], masks[group], n_recourses, deadline)
+        lost = np.array([answers[0].status in _LOST for answers in again])
+        for i, answers, nothing in zip(group, again, lost, strict=True):
+            worse, better = (answers, found[i]) if nothing and found[i] else (found[i], answers)
+            found[i] = _counting(worse, better) if worse else better
+        return ~lost
+
+    # The largest level that is known to be in reach, -1 for none, and the least that is taken to be out of it.
+    low = np.full(len(people), -1)
+    high = np.where(most < limit, np.searchsorted(levels, most + _ROUNDING, side="right"), len(levels))
+    level = np.where(most < limit, high - 1, high // 2)
+    while len(left := np.flatnonzero(high - low > 1)):
+        for k in np.unique(level[left]):
+            group = left[level[left] == k]
+            held = reached(group, float(levels[k]))
+            low[group[held]], high[group[~held]] = k, k
+        level = (low + high) // 2
+    if len(left := np.flatnonzero(low < 0)):
+        reached(left, 0.0)
+    return _with_status(method, space.take(people), found, limit)
+
+
+def _levels(method: Method) -> tuple[FloatArray, float]:
+    """Return what may be asked for instead of what was, from the least on; and that."""
+    jury = method.jury
     limit = float(method.margin or 0.0) if jury is None else jury.level
+    least = 0.0
+    if jury is None:
+        least = 0.5 if method.threshold is None else method.threshold
+    n = len(jury) if jury is not None and jury.rule == "quorum" else _LEVELS
+    levels = np.arange(1, n + 1) / n
+    return levels[(levels > least) & (levels < limit - _ROUNDING)], limit
+
+
+def _largest(method: Method, space: Space, masks: BoolArray) -> FloatArray:
+    """Return the largest share of the jury, or probability, at the nearest accepted rows."""
+    lenient = method.asking(None, None)
     task = make_task(lenient, space, masks)
     n, m = min(_NEAREST, len(lenient.candidates_)), len(space)
     segments, owner = nearest_segments(task.room, lenient.candidates_, 0, n), np.repeat(np.arange(m), n)
@@ -99,34 +149,48 @@ def _largest(method: Method, space: Space, masks: BoolArray) -> tuple[FloatArray
     accepted = np.flatnonzero(task.oracle(rows, owner))
     most = np.zeros(m)
     if len(accepted):
-        X, numbers = _decoded(space, rows[accepted], owner[accepted])
-        how = decides(method)
-        value = (
-            Probabilities(method.model, **how)(X, numbers) if jury is None else jury.say(X, numbers, how).mean(axis=1)
-        )
-        if jury is None or jury.rule == "mean":
-            value = np.floor(_LEVELS * value) / _LEVELS
+        value = _value(method, *_decoded(space, rows[accepted], owner[accepted]))
         np.maximum.at(most, owner[accepted], value)
-    return np.where(most >= limit, 0.0, most), limit
+    return most
+
+
+def _value(method: Method, X: Any, rows: IntArray) -> FloatArray:
+    """Return the shares of the jury that rows have, or their probabilities."""
+    how = decides(method)
+    if method.jury is None:
+        return Probabilities(method.model, **how)(X, rows)
+    share: FloatArray = method.jury.say(X, rows, how).mean(axis=1)
+    return share
 
 
 def _asking_for(method: Method, level: float) -> Method:
     if method.jury is None:
-        floor = 0.5 if method.threshold is None else method.threshold
-        return method.asking(level if level > floor else None, None)
+        return _weaker(method, level or None, None)
     if level == 0.0:
-        return method.asking(None, None)
+        return _weaker(method, method.margin, None)
     margin = None if method.jury.rule == "mean" else method.jury.margin
-    return method.asking(None, replace(method.jury, quorum=level, margin=margin))
+    return _weaker(method, method.margin, replace(method.jury, quorum=level, margin=margin))
 
 
-def _with_status(answer: Answer, method: Method, level: float, limit: float) -> Answer:
-    if not answer.valid:
-        return answer
-    if method.jury is None:
-        return replace(answer, status=Status.MARGIN_OUT_OF_REACH, reason=_MARGIN.format(limit, level))
-    asked = f"{'quorum' if method.jury.rule == 'quorum' else 'mean probability'} of {limit:g}"
-    return replace(answer, status=Status.QUORUM_OUT_OF_REACH, reason=_QUORUM.format(asked, level))
+def _weaker(method: Method, margin: float | None, jury: Jury | None) -> Method:
+    """Return the method with a weaker criterion, which may be kept by rows that are no candidates of the method."""
+    return method.asking(None, None).asking(margin, jury)
+
+
+def _with_status(method: Method, space: Space, found: list[list[Answer]], limit: float) -> list[list[Answer]]:
+    """Say of rows what they have instead of what was asked for."""
+    value = _told(space, found, lambda X, rows: _value(method, X, rows))
+
+    def told(answer: Answer, at: int) -> Answer:
+        if not answer.valid or value[at] >= limit - _ROUNDING:
+            return answer
+        has = np.floor(1000.0 * value[at] + _ROUNDING) / 1000.0  # never rounded up to what was asked for
+        if method.jury is None:
+            return replace(answer, status=Status.MARGIN_OUT_OF_REACH, reason=_MARGIN.format(limit, has))
+        asked = f"{'quorum' if method.jury.rule == 'quorum' else 'mean probability'} of {limit:g}"
+        return replace(answer, status=Status.QUORUM_OUT_OF_REACH, reason=_QUORUM.format(asked, has))
+
+    return _each(found, told)
 
 
 def _proved(

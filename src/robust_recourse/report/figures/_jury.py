@@ -14,10 +14,11 @@ from matplotlib.ticker import PercentFormatter
 from scipy.ndimage import gaussian_filter
 
 from robust_recourse._typing import BoolArray, FloatArray
-from robust_recourse.futures import listed
+from robust_recourse.futures import Juror
+from robust_recourse.models.criteria import naming
 from robust_recourse.report import _facts as facts
 from robust_recourse.report._plane import Names, choose_plane, trace_of
-from robust_recourse.report._ways import boundary_of, own_row, share_of, way_to
+from robust_recourse.report._ways import boundary_of, jurors_of, own_row, share_of, way_to
 from robust_recourse.report._window import window_around
 from robust_recourse.report.figures._scene import draw_point, draw_points, draw_zero, panels, show
 from robust_recourse.report.figures._style import BLUE, GREEN, GREY, INK, RED, finish, in_style
@@ -43,10 +44,11 @@ def draw_survival(
     ----------
     recourses : mapping of str to Recourse
         Recourses of one person by name, as ``{"alone": alone[0], "with a jury": found[0]}``.
-    models : sequence of models
+    models : sequence of models or Jury
         Retrained models, best those that took no part in the search.
     favourable, threshold
-        As the recourse methods take them.
+        As the recourse methods take them; for models that do not say it themselves, as a :class:`robust_recourse.Juror`
+        does.
 
     Returns
     -------
@@ -58,7 +60,7 @@ def draw_survival(
     for name, recourse in recourses.items():
         if not isinstance(recourse, Recourse) or not np.isfinite(recourse.cost):
             raise ValueError(f"recourses[{name!r}] must be a recourse with a row, as found[0].")
-    several = listed(models, "models")
+    several = jurors_of(models, favourable, threshold)
     with in_style():
         figure = Figure(figsize=(9.0, 5.2), dpi=100.0, layout=ConstrainedLayoutEngine(rect=(0.0, 0.0, 1.0, 0.94)))
         ax = figure.subplots()
@@ -66,16 +68,16 @@ def draw_survival(
         notes = [f"Share of {len(several)} retrained models that accept each row on the straight way to a recourse."]
         for k, (name, recourse) in enumerate(recourses.items()):
             colour, way, boundary = _COLOURS[k % len(_COLOURS)], way_to(recourse, _STEPS), boundary_of(recourse)
-            share = share_of(several, way.rows, favourable, threshold)
+            share = share_of(several, way.rows)
             ax.plot(way.cost, share, color=colour, linewidth=1.8, zorder=3)
-            own = share_of(several, own_row(recourse), favourable, threshold)
+            own = share_of(several, own_row(recourse))
             ax.plot(
                 [0.0, way.cost[0]], [own[0], share[0]], color=colour, linewidth=1.4, linestyle=(0, (1, 2)), zorder=3
             )
             ax.plot(way.cost[-1], share[-1], "o", color=colour, markersize=10.0, markeredgecolor="white", zorder=5)
             if boundary is not None:
-                at = share_of(several, boundary.rows, favourable, threshold)
-                ax.plot(boundary.cost, at, "D", color=INK, markersize=5.0, markeredgecolor="white", zorder=6)
+                at = share_of(several, boundary.rows)
+                ax.plot(boundary.cost, at, "D", color=INK, markersize=6.0, markeredgecolor=colour, zorder=6)
             label = f"{name}: cost {recourse.cost:.3g}, accepted by {share[-1]:.0%}"
             handles.append(Line2D([], [], color=colour, marker="o", markersize=8.0, label=label))
         handles.append(Line2D([], [], color=INK, marker="D", linestyle="", label="boundary point"))
@@ -90,7 +92,14 @@ def draw_survival(
 
 
 def draw_jury(
-    recourse: Recourse, models: Any, model: Any = None, *, directions: Any = None, columns: Names | None = None
+    recourse: Recourse,
+    models: Any,
+    model: Any = None,
+    *,
+    directions: Any = None,
+    columns: Names | None = None,
+    favourable: Any = None,
+    threshold: float | None = None,
 ) -> Figure:
     """Draw the boundary of every juror, and the way to the recourse through them.
 
@@ -101,17 +110,19 @@ def draw_jury(
     ----------
     recourse : Recourse
         One recourse of a Bayesian method, say ``found[0]``.
-    models : sequence of models
-        The jurors, as ``jury.models``; those with other labels than 0 and 1 as callables.
+    models : sequence of models or Jury
+        The jurors.
     model, directions, columns
         As for :func:`illustration`. None for the directions: the two columns whose changes cost this person most.
+    favourable, threshold
+        As for :func:`draw_survival`, also of `model`.
 
     Returns
     -------
     Figure
         A figure that no window shows.
     """
-    several = listed(models, "models")
+    several, present = jurors_of(models, favourable, threshold), Juror(model, favourable, threshold)
     trace, around = trace_of(recourse)
     if directions is None and trace.unit is None:
         directions = _dearest(trace.x - trace.x0, around.numbers)
@@ -122,8 +133,14 @@ def draw_jury(
         figure, (ax,) = panels(plane, 1)
         show(ax, plane, window)
         share: Any = 0.0
-        for juror in several:
-            u, v, labels = facts.regions(juror, columns, plane, window, recourse)
+
+        def regions(juror: Juror) -> tuple[FloatArray, FloatArray, BoolArray]:
+            decides = {"favourable": juror.favourable, "threshold": juror.threshold}
+            return facts.regions(juror.model, columns, plane, window, recourse, **decides)
+
+        for k, juror in enumerate(several):
+            with naming(f"models[{k}]"):
+                u, v, labels = regions(juror)
             smooth = gaussian_filter(labels.astype(float), 2.0, mode="nearest")
             draw_zero(ax, u, v, smooth - 0.5, colors=GREY, linewidths=0.7, alpha=0.6)
             share = share + labels / len(several)
@@ -136,9 +153,9 @@ def draw_jury(
             Line2D([], [], color=GREY, linewidth=0.9, label=f"boundaries of {len(several)} jurors")
         ]
         if model is not None:
-            u, v, labels = facts.regions(model, columns, plane, window, recourse)
-            present = gaussian_filter(labels.astype(float), 2.0, mode="nearest") - 0.5
-            draw_zero(ax, u, v, present, colors=INK, linewidths=2.0)
+            u, v, labels = regions(present)
+            line = gaussian_filter(labels.astype(float), 2.0, mode="nearest") - 0.5
+            draw_zero(ax, u, v, line, colors=INK, linewidths=2.0)
             handles.append(Line2D([], [], color=INK, linewidth=2.0, label="boundary of the present model"))
         ax.annotate("", end, start, arrowprops={"arrowstyle": "->", "color": RED, "linewidth": 1.4}, zorder=5)
         draw_point(ax, start, "refused point", INK, 220.0, "*")
