@@ -327,7 +327,7 @@ def test_every_status_is_described(status):
     assert f"Reason ({status}): Because of {status}." in missing.describe(0)
     moved = recourses(table, table + 1.0, ["number"], [[1.0]], [status])
     assert moved.describe(0).startswith("Raise column 0 from 1 to 2. The present model accepts")
-    assert ("Note" in moved.describe(0)) == (status is not Status.OK)
+    assert ("Note" in moved.describe(0)) == (status not in {Status.OK, Status.NEAREST})
 
 
 # --------------------------------------------------------------------------------------------------------------- HTML

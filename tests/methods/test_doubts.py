@@ -118,7 +118,7 @@ def test_a_tuned_method_passes_it_on():
     numbers = X[["income", "months", "flag"]] / [1000, 10, 1]
     classifier = LogisticRegression().fit(numbers, y)
     tuned = TunedRecourse(
-        RobustBayesianRecourse(classifier, n_samples=50), 0.1, n_models=2, n_people=10, random_state=0
+        RobustBayesianRecourse(classifier, n_samples=50), 0.1, n_models=2, n_people=10, jury=None, random_state=0
     )
     _fit_quietly(tuned, numbers, y)
     rows = numbers.head(2).assign(flag=7)

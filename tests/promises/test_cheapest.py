@@ -13,6 +13,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from robust_recourse import ActionSet, RobustBayesianRecourse, Status
 
+# Random models may follow one column.
+pytestmark = pytest.mark.filterwarnings("ignore:Column .* alone tells whom the model accepts")
+
 MODELS = {
     "logistic": lambda: LogisticRegression(max_iter=500),
     "tree": lambda: DecisionTreeClassifier(max_depth=3, random_state=0),

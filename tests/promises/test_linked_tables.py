@@ -15,7 +15,11 @@ from hypothesis import strategies as st
 
 from robust_recourse import ROAR, ActionSet, BayesianRecourse, NearestAccepted, RobustBayesianRecourse, Wachter
 
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    # Random models may follow one column.
+    pytest.mark.filterwarnings("ignore:Column .* alone tells whom the model accepts"),
+]
 
 METHODS = {
     "RBR": lambda model, actions: RobustBayesianRecourse(model, actions, n_samples=30, random_state=0),

@@ -12,6 +12,12 @@ from robust_recourse.sampling.boundary import Look, find_boundary
 from robust_recourse.sampling.segments import Axes, Joined, _cheapest, nearest_segments
 
 
+def leave_as_it_is(patch):
+    """Let points be what the segments tell, neither polished nor filled."""
+    patch.setattr(boundary, "polish", lambda *asked: asked[-1])
+    patch.setattr(boundary, "fill", lambda *asked: (asked[-1], np.zeros(0, dtype=int)))
+
+
 @pytest.fixture(scope="session")
 def search(asked):
     def search(model, x0, candidates, actions=None, n_neighbors=1000, resolution=0.01, ranges=None, free=None):
@@ -55,7 +61,7 @@ def test_no_segment_has_a_cheaper_point(search, seed, p, restricted, polished):
     x0 = x0[limits.holds(x0)]
     with pytest.MonkeyPatch.context() as patch:
         if not polished:
-            patch.setattr(boundary, "polish", lambda *asked: asked[-1])
+            leave_as_it_is(patch)
         found, _ = search(model, x0, candidates, actions)
     for i, x in enumerate(x0):
         naive = naive_cheapest_crossing(model, x, candidates, limits)
@@ -98,7 +104,7 @@ def test_for_a_linear_model_the_cost_is_close_to_the_closed_form(search):
 def test_few_rows_are_asked_in_few_batches(search, wide, monkeypatch, polished, more):
     model, X, refused = wide
     if not polished:
-        monkeypatch.setattr(boundary, "polish", lambda *asked: asked[-1])
+        leave_as_it_is(monkeypatch)
     calls = []
 
     def asked(Z):
@@ -273,7 +279,7 @@ def test_changes_that_do_not_help_are_taken_back(search, monkeypatch, p):
     candidates, x0 = X[model(X)], X[~model(X)][:40]
     thin, _ = search(model, x0, candidates, n_neighbors=100, resolution=1e-3)
     with monkeypatch.context() as patch:
-        patch.setattr(boundary, "polish", lambda *asked: asked[-1])
+        leave_as_it_is(patch)
         plain, _ = search(model, x0, candidates, n_neighbors=100, resolution=1e-3)
     assert model(thin.x).all()
     before, after = (weighted_cost(found.x, x0, np.ones(p)) for found in (plain, thin))

@@ -26,6 +26,7 @@ from robust_recourse.sampling.asking import Ask, OutOfTime
 from robust_recourse.sampling.bisection import Lines, bisect
 from robust_recourse.sampling.exchanging import exchange
 from robust_recourse.sampling.few import cheapest_few
+from robust_recourse.sampling.filling import fill
 from robust_recourse.sampling.options import Ladder, ladder_of
 from robust_recourse.sampling.polishing import polish
 from robust_recourse.sampling.ranking import best_of_each, rank_within
@@ -41,6 +42,7 @@ _LAST_LOOKS = 20  # at all segments, at most
 _PAIRS = 2**20  # segments that are looked at together
 _ROWS = 8192  # points built at once
 _ENDS = 3  # candidates whose changes are taken back
+_FILLINGS = 3  # of columns in a better order, at most
 _BEYOND = 1e300  # any cost that there is
 _PROBED = 12  # segments that are looked at more closely where others cross the boundary more than once
 _QUARTERS, _EIGHTHS = np.arange(1, 4) / 4.0, np.arange(1, 8) / 8.0  # of a cost
@@ -101,6 +103,9 @@ def find_boundary(
         missing = missing[~found.found[missing]]
         first, last = last, 3 * last
     if known is not None:
+        # The row that a point stands for may cost more.
+        held = np.flatnonzero(found.found)
+        found.x[held] = ask.rows(found.x[held], held)
         cost, least = (np.nan_to_num(room.limits.cost(x, room.x0), nan=np.inf) for x in (found.x, known))
         cheaper = least < cost
         found.x[cheaper], found.found[cheaper] = known[cheaper], True
@@ -123,7 +128,7 @@ def _improved(ask: Ask, room: Room, candidates: FloatArray, ladder: Ladder, x: F
     if look.thorough:
         x = _thoroughly(ask, near, candidates, ladder, x)
     elif look.polished:
-        x = polish(ask, near, x)
+        x = _filled(ask, near, polish(ask, near, x))
     return _narrowed(ask, room, x, look.resolution)
 
 
@@ -141,7 +146,17 @@ def _thoroughly(ask: Ask, room: Room, candidates: FloatArray, ladder: Ladder, x:
     few = exchange(ask, room, cheapest_few(ask, room, ladder, x))
     found = np.flatnonzero((few != x).any(axis=1))
     few[found] = polish(ask.take(found), room.take(found), few[found])
-    return few
+    return _filled(ask, room, few)
+
+
+def _filled(ask: Ask, room: Room, x: FloatArray) -> FloatArray:
+    """Fill columns of points with many changes in a better order, and polish what got cheaper."""
+    for _ in range(_FILLINGS):
+        x, cheaper = fill(ask, room, x)
+        if not len(cheaper):
+            break
+        x[cheaper] = polish(ask.take(cheaper), room.take(cheaper), x[cheaper])
+    return x
 
 
 def _alone(room: Room, look: Look) -> list[Segments]:

@@ -24,7 +24,7 @@ _ROUNDS = 48  # at most: they end where nothing gets cheaper
 _EASED = (0.25, 0.0625, 0.015625)  # parts of a change that are taken back on trial
 _GAIN = 2.0**-7  # least part of the cost that a trade saves; and the width of a bracket
 _LAST = 2.0**-4  # the same of the last bracket, which is short
-_DEAREST, _WIDEST = 4, 24  # changes that are traded, and columns that are all tried in exchange
+_DEAREST, _TRADES = 4, 96  # changes that are traded, and pairs of a change and a column that are tried
 _NUDGED, _NUDGE = 2, 0.0625  # changes that a nudge to another column eases, and its part of the cost
 _BISECTED = 3  # trades of a person that are followed
 _NUMBERS = 2**22  # in the points that are asked about together
@@ -185,9 +185,11 @@ def _trades(ask: Ask, room: Room, x: FloatArray, hard: BoolArray) -> _Ways:
     saved = np.where(numbers, np.abs(x - x0), x != x0) * weights
     spare = saved - _GAIN * saved.sum(axis=1, keepdims=True)
     rank = np.argsort(np.argsort(-saved, axis=1, kind="stable"), axis=1)
-    owner, given = np.nonzero((spare > 0.0) & (rank < _DEAREST) & hard[:, None])
     takes = room.free & numbers & (lower < upper)
-    takes &= (x != x0) | (takes.sum(axis=1, keepdims=True) <= _WIDEST)
+    # Where there are more columns than pairs, a change is traded for others only.
+    takes &= (x != x0) | (takes.sum(axis=1, keepdims=True) <= _TRADES)
+    dearest = np.clip(_TRADES // np.maximum(takes.sum(axis=1, keepdims=True), 1), 1, _DEAREST)
+    owner, given = np.nonzero((spare > 0.0) & (rank < dearest) & hard[:, None])
     pair, taken = np.nonzero(takes[owner] & (given[:, None] != np.arange(x.shape[1])))
     # Away from the person: on the other side a column only gets dearer.
     at, own = x[owner[pair], taken], x0[owner[pair], taken]
