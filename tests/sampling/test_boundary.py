@@ -14,8 +14,8 @@ from robust_recourse.sampling.segments import Axes, Joined, _cheapest, nearest_s
 
 def leave_as_it_is(patch):
     """Let points be what the segments tell, neither polished nor filled."""
-    patch.setattr(boundary, "polish", lambda *asked: asked[-1])
-    patch.setattr(boundary, "fill", lambda *asked: (asked[-1], np.zeros(0, dtype=int)))
+    for name in ("polish", "fill"):
+        patch.setattr(boundary, name, lambda *asked: asked[-1])
 
 
 @pytest.fixture(scope="session")

@@ -26,11 +26,10 @@ def test_points_get_cheaper_stay_accepted_and_within_the_room(asked, keeps_withi
     own = np.minimum(score(x), score(room.x0) + 0.5)
     people = np.arange(len(x))
     ask = asked(lambda points, who: score(points) >= own[who], len(x), by_person=True)
-    found, cheaper = fill(ask, room, x)
+    found = fill(ask, room, x)
     assert (score(found) >= own).all()
-    assert (room.cost(found, people)[cheaper] < room.cost(x, people)[cheaper]).all()
-    others = np.setdiff1d(people, cheaper)
-    np.testing.assert_array_equal(found[others], x[others])
+    other = (found != x).any(axis=1)
+    assert (room.cost(found, people)[other] < room.cost(x, people)[other]).all()
     assert keeps_within(room, found, people).all()
     assert not ask.leaves(room)
 
@@ -58,9 +57,7 @@ def test_for_a_linear_model_of_many_columns_it_comes_near_the_cheapest_vertex(as
     ask = asked(lambda points: points @ normal >= 1.0, len(x))
     best = np.array([cheapest(normal, limits.weights, row, limits) for row in room.x0])
     alone = room.cost(polish(ask, room, x), people) / best - 1.0
-    for _ in range(3):
-        x = polish(ask, room, fill(ask, room, x)[0])
-    excess = room.cost(x, people) / best - 1.0
+    excess = room.cost(fill(ask, room, x), people) / best - 1.0
     assert (excess >= -1e-7).all()
     assert excess.mean() < 0.02
     assert excess.mean() < 0.5 * alone.mean()
@@ -73,10 +70,10 @@ def test_nobody_depends_on_company(asked, wide):
     def model(points):
         return points @ normal >= 1.0
 
-    together, _ = fill(asked(model, len(x)), room, x)
+    together = fill(asked(model, len(x)), room, x)
     for i in (0, 5, 11):
         one = np.array([i])
-        alone, _ = fill(asked(model, 1), room.take(one), x[one])
+        alone = fill(asked(model, 1), room.take(one), x[one])
         np.testing.assert_array_equal(alone[0], together[i])
 
 
@@ -84,7 +81,6 @@ def test_few_changes_are_left_to_trades(asked):
     limits = Limits(*np.array([[-9.0] * 4, [9.0] * 4]), *np.ones((2, 4), bool), np.ones(4))
     room = Room(limits, np.zeros((1, 4)), np.ones((1, 4), dtype=bool))
     ask = asked(lambda points: points.sum(axis=1) >= 2.0, 1)
-    found, cheaper = fill(ask, room, np.array([[3.0, 1.0, 1.0, 0.0]]))
-    assert not len(cheaper)
+    found = fill(ask, room, np.array([[3.0, 1.0, 1.0, 0.0]]))
     assert not ask.calls
     np.testing.assert_array_equal(found, [[3.0, 1.0, 1.0, 0.0]])

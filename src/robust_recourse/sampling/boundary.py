@@ -42,7 +42,6 @@ _LAST_LOOKS = 20  # at all segments, at most
 _PAIRS = 2**20  # segments that are looked at together
 _ROWS = 8192  # points built at once
 _ENDS = 3  # candidates whose changes are taken back
-_FILLINGS = 3  # of columns in a better order, at most
 _BEYOND = 1e300  # any cost that there is
 _PROBED = 12  # segments that are looked at more closely where others cross the boundary more than once
 _QUARTERS, _EIGHTHS = np.arange(1, 4) / 4.0, np.arange(1, 8) / 8.0  # of a cost
@@ -128,7 +127,7 @@ def _improved(ask: Ask, room: Room, candidates: FloatArray, ladder: Ladder, x: F
     if look.thorough:
         x = _thoroughly(ask, near, candidates, ladder, x)
     elif look.polished:
-        x = _filled(ask, near, polish(ask, near, x))
+        x = fill(ask, near, polish(ask, near, x))
     return _narrowed(ask, room, x, look.resolution)
 
 
@@ -146,17 +145,7 @@ def _thoroughly(ask: Ask, room: Room, candidates: FloatArray, ladder: Ladder, x:
     few = exchange(ask, room, cheapest_few(ask, room, ladder, x))
     found = np.flatnonzero((few != x).any(axis=1))
     few[found] = polish(ask.take(found), room.take(found), few[found])
-    return _filled(ask, room, few)
-
-
-def _filled(ask: Ask, room: Room, x: FloatArray) -> FloatArray:
-    """Fill columns of points with many changes in a better order, and polish what got cheaper."""
-    for _ in range(_FILLINGS):
-        x, cheaper = fill(ask, room, x)
-        if not len(cheaper):
-            break
-        x[cheaper] = polish(ask.take(cheaper), room.take(cheaper), x[cheaper])
-    return x
+    return fill(ask, room, few)
 
 
 def _alone(room: Room, look: Look) -> list[Segments]:

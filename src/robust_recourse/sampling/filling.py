@@ -18,10 +18,12 @@ from robust_recourse._typing import FloatArray, IntArray
 from robust_recourse.math.limits import Room
 from robust_recourse.sampling.asking import Ask
 from robust_recourse.sampling.bisection import Lines, bisect
+from robust_recourse.sampling.polishing import polish
 
 __all__ = ["fill"]
 
 _NARROW = 24  # columns among which all trades are tried: up to three changes are settled by them, else one
+_ROUNDS = 3  # at most: they end where nothing gets cheaper
 _MOVES = 16  # random moves for every column
 _LENGTH = 1.0 / 16.0  # of a move in a column, of the cost of the point
 _CHEAPER = 1.0 / 128.0  # part of the cost that is worth a new point; and of the bracket
@@ -29,8 +31,8 @@ _NUMBERS = 2**22  # in the points that are asked about together
 _TINY = 1e-300
 
 
-def fill(ask: Ask, room: Room, x: FloatArray) -> tuple[FloatArray, IntArray]:
-    """Replace points that change many numbers by cheaper ones, where the order of columns tells some.
+def fill(ask: Ask, room: Room, x: FloatArray) -> FloatArray:
+    """Replace points that change many numbers by cheaper ones, where the order of columns tells some; polish these.
 
     Parameters
     ----------
@@ -43,22 +45,24 @@ def fill(ask: Ask, room: Room, x: FloatArray) -> tuple[FloatArray, IntArray]:
 
     Returns
     -------
-    x : ndarray of shape (m, p)
+    ndarray of shape (m, p)
         Points that the model accepts, and that are rows.
-    cheaper : ndarray of int
-        Whose points are new.
     """
-    numbers = ~room.limits.categories
+    x, numbers = x.copy(), ~room.limits.categories
     settled = np.where((room.free & numbers).sum(axis=1) <= _NARROW, 3, 1)
-    wide = np.flatnonzero(((x != room.x0) & numbers).sum(axis=1) > settled)
-    x, cheaper = x.copy(), [wide[:0]]
+    going = np.flatnonzero(((x != room.x0) & numbers).sum(axis=1) > settled)
     size = max(1, _NUMBERS // (_MOVES * x.shape[1] ** 2))
-    for part in np.array_split(wide, -(-len(wide) // size) or 1):
-        if len(part):
+    for _ in range(_ROUNDS):
+        if not len(going):
+            break
+        left = []
+        for part in np.array_split(going, -(-len(going) // size)):
             found, better = _filled(ask.take(part), room.take(part), x[part])
             x[part[better]] = found[better]
-            cheaper.append(part[better])
-    return x, np.concatenate(cheaper)
+            left.append(part[better])
+        going = np.concatenate(left)
+        x[going] = polish(ask.take(going), room.take(going), x[going])
+    return x
 
 
 def _filled(ask: Ask, room: Room, x: FloatArray) -> tuple[FloatArray, IntArray]:
