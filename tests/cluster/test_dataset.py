@@ -179,6 +179,25 @@ def test_a_jury_and_a_robust_method(tmp_path):
         assert_same(tmp_path / f"out{k}", explained(method, table))
 
 
+@pytest.mark.slow
+def test_default_parts_ask_the_model_hardly_more_often(tmp_path):
+    asked = []
+
+    def model(X):
+        asked.append(len(X))
+        return X["income"] - X["debt"] > 2000.0
+
+    method = NearestAccepted(model, ActionSet(immutable=["age"]), random_state=0).fit(numbers_table(400, seed=1))
+    table = numbers_table(30_000)
+    asked.clear()
+    explained(method, table)
+    whole = len(asked)
+    asked.clear()
+    explain_dataset(method, written(tmp_path / "in", [table]), tmp_path / "out", unseen="ignore")
+    assert whole > 50
+    assert len(asked) <= 1.1 * whole
+
+
 def test_names_of_people_and_columns_that_are_left_out(numbers_method, tmp_path):
     table = numbers_table(20)
     table.assign(id=[f"p{k}" for k in range(20)], outcome=1).to_parquet(tmp_path / "in.parquet")

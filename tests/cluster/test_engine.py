@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -20,8 +21,8 @@ from tests.cluster.models import Hanging, Poison, Slow
 from tests.cluster.test_frames import promised
 
 from robust_recourse import ActionSet, Jury, NearestAccepted, save
-from robust_recourse.cluster import ClusterLostError, IncompleteError, engine, explain_dataset, local, validate_dataset
-from robust_recourse.cluster.engine import run_there
+from robust_recourse.cluster import ClusterLostError, IncompleteError, explain_dataset, local, validate_dataset
+from robust_recourse.cluster.engine import connected, run_there
 
 distributed = pytest.importorskip("distributed", reason="needs Dask: pip install 'robust-recourse[dask]'")
 dask = pytest.importorskip("dask")
@@ -47,9 +48,9 @@ def cluster():
 
 @pytest.fixture
 def client(cluster):
-    with distributed.Client(cluster, set_as_default=False) as connected:
-        connected.wait_for_workers(2)
-        yield connected
+    with distributed.Client(cluster, set_as_default=False) as there:
+        there.wait_for_workers(2)
+        yield there
 
 
 def line(n=100):
@@ -271,7 +272,7 @@ def test_nobody_answers(numbers_method, tmp_path):
 
 
 def test_a_terminal_interrupts_the_client_and_not_its_workers(cluster):
-    assert engine._LOCALLY["distributed.worker.preload"] == [local.__name__]
+    assert local.SETTINGS["distributed.worker.preload"] == [local.__name__]
     with distributed.Client(cluster, set_as_default=False) as client:
         client.run(local.dask_setup, None)
         assert set(client.run(signal.getsignal, signal.SIGINT).values()) == {signal.SIG_IGN}
@@ -282,6 +283,39 @@ def test_workers_on_this_machine(numbers_method, tmp_path):
     tally = explain_dataset(numbers_method, source, tmp_path / "out", client="local", part_rows=20)
     assert tally.computed == 3
     assert_same(tmp_path / "out", explained(numbers_method, numbers_table(50)))
+
+
+def what_is_there():
+    """Return which process a worker is a copy of, what that was told about memory, and whether all is imported."""
+    parent = os.getppid()
+    told = Path(f"/proc/{parent}/environ").read_text().split("\0")
+    kept = sorted(setting for setting in told if setting.startswith("MALLOC_"))
+    return parent, kept, {"skops.io", "robust_recourse.cluster.job"} <= set(sys.modules)
+
+
+def print_what_is_there():
+    with connected("local") as client:
+        client.wait_for_workers(os.cpu_count())
+        sys.stdout.write(f"{json.dumps(list(client.run(what_is_there).values()))}\n")
+        address, victim = next(iter(client.run(os.getpid).items()))
+        os.kill(victim, signal.SIGKILL)
+        while address in client.scheduler_info()["workers"]:
+            time.sleep(0.05)
+        client.wait_for_workers(os.cpu_count())
+        sys.stdout.write(f"{json.dumps(list(client.run(what_is_there).values()))}\n")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere every worker imports all by itself")
+def test_workers_on_this_machine_are_copies_of_one_process():
+    # From a process of its own: Dask leaves what it tells workers about memory in the environment of who starts them.
+    script = "from tests.cluster.test_engine import print_what_is_there as show; show()"
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MALLOC_")}
+    environment["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [environment.get("PYTHONPATH")])])
+    shown = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    before, after = map(json.loads, shown.stdout.splitlines())
+    assert len(before) == len(after) == os.cpu_count()
+    kept = ["MALLOC_MMAP_THRESHOLD_=67108864", "MALLOC_TRIM_THRESHOLD_=268435456"]
+    assert all(known == [before[0][0], kept, True] for known in (*before, *after))
 
 
 def test_models_are_asked_on_the_cluster(client, numbers_method, tmp_path):

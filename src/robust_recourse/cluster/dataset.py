@@ -30,7 +30,7 @@ from robust_recourse.saving import fingerprint
 
 __all__ = ["PART_ROWS", "explain_dataset"]
 
-PART_ROWS = 4096
+PART_ROWS = 8192
 """Rows of a part, at most: what a worker holds in memory, and what is lost if it dies."""
 
 _TOLD = ("seed", "model", "model_fingerprint", "schema_fingerprint")  # of a method, beside its parameters

@@ -12,23 +12,11 @@ from typing import Any
 
 from robust_recourse.cluster.errors import ClusterLostError
 from robust_recourse.cluster.here import Outcome, why
+from robust_recourse.cluster.local import local_cluster
 
 __all__ = ["connected", "run_there"]
 
 _AHEAD = 8  # parts that wait for every thread: more would only make the scheduler slow
-_KILLS = 3  # workers that a part may kill on its own
-_LOCALLY = {
-    # A part that kills a worker may kill some more, until it is alone to blame.
-    "distributed.scheduler.allowed-failures": _KILLS - 1,
-    "distributed.worker.daemon": True,
-    "distributed.worker.preload": ["robust_recourse.cluster.local"],
-    # What a worker looks at a hundred times a second takes time from its part: parts last seconds, not milliseconds.
-    "distributed.worker.profile.interval": "100ms",
-    "distributed.worker.profile.cycle": "10s",
-    "distributed.admin.tick.interval": "200ms",
-    "distributed.admin.system-monitor.interval": "2s",
-    "distributed.worker.memory.monitor-interval": "1s",
-}
 
 
 @contextmanager
@@ -40,7 +28,7 @@ def connected(client: Any) -> Iterator[Any]:
     ClusterLostError
         If nobody answers at the address.
     """
-    dask, distributed = _dask()
+    distributed = _dask()
     if not isinstance(client, str):
         if not hasattr(client, "submit"):
             raise TypeError(
@@ -59,13 +47,7 @@ def connected(client: Any) -> Iterator[Any]:
         with there:
             yield there
         return
-    with (
-        dask.config.set(_LOCALLY),
-        distributed.LocalCluster(
-            n_workers=os.cpu_count(), threads_per_worker=1, dashboard_address=":0", silence_logs=50
-        ) as cluster,
-        distributed.Client(cluster, set_as_default=False) as there,
-    ):
+    with local_cluster() as cluster, distributed.Client(cluster, set_as_default=False) as there:
         yield there
 
 
@@ -106,7 +88,7 @@ _KILLED = "killed"
 
 
 def _run(client: Any, work: Any, job: Any, parts: Iterable[Any], shared: Any, most: int | None) -> Iterator[Outcome]:
-    _, distributed = _dask()
+    distributed = _dask()
     waiting = iter(parts)
     futures: dict[str, tuple[Any, Any]] = {}
     # As a task, so that it is made again when the worker that has it dies.
@@ -191,10 +173,9 @@ def _watched(work: Callable[..., dict[str, Any]], job: Any, part: Any, *shared: 
         timer.cancel()
 
 
-def _dask() -> tuple[Any, Any]:
+def _dask() -> Any:
     try:
-        import dask
         import distributed
     except ImportError as error:
         raise ImportError(f"Clusters need Dask ({error}): pip install 'robust-recourse[dask]'") from error
-    return dask, distributed
+    return distributed
