@@ -7,7 +7,9 @@ at least v costs at least f(m) + m v on average, by weak duality; the bound is t
 of the grid are not looked at: what that may be worth is the sum of the sides of a cell, which is printed.
 
 More columns: what the boundary points cost, the least that the present model asks for, whatever comes later; and
-whether rows at a part of that cost are accepted, which change one or two columns, or several at random.
+whether rows at a part of that cost are accepted, which change one or two columns, or several at random. No bound, but
+what knowing the future is worth to the same search: its cost, relative to BetaRCE's at the future validities of that
+frontier, when the future models themselves are the jury.
 """
 
 import argparse
@@ -19,18 +21,19 @@ import numpy as np
 import pandas as pd
 from jury import PEER, show
 
-from robust_recourse import RobustBayesianRecourse
-from robust_recourse.metrics import accepted_by
+from robust_recourse import Jury, RobustBayesianRecourse
+from robust_recourse.metrics import accepted_by, future_validity
 from robust_recourse.paper.bench.cases import prepare
 from robust_recourse.paper.bench.runner import model_folder, run
 from robust_recourse.paper.bench.spec import read_experiment
-from robust_recourse.paper.bench.summary import configurations, costs_of
+from robust_recourse.paper.bench.summary import configurations, costs_of, frontiers
 
 LEVELS = (0.8, 0.9)
 MULTIPLIERS = np.concatenate([np.linspace(0.0, 1.0, 41), np.geomspace(1.05, 20.0, 30)])
 PARTS = (0.99, 0.97, 0.95, 0.9, 0.85, 0.8)  # of the cost of a boundary point
 SPLITS = np.linspace(0.0, 1.0, 11)  # of a cost between two columns
 RANDOM = 2000  # rows that change several columns
+QUORUMS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.96)  # of the future models
 
 
 def bounds_of(people, points, share, levels):
@@ -84,10 +87,33 @@ def boundary(case, seed):
     return float(cost.mean()), float(least.mean())
 
 
+def clairvoyant(case, seed):
+    """Return costs and future validities of searches that the future models themselves judge, of shape (n, 2)."""
+    points = []
+    for quorum in (None, *QUORUMS):
+        jury = None if quorum is None else Jury(list(case.future), quorum)
+        method = RobustBayesianRecourse(
+            case.model, case.actions, sampling_radius=0.2, delta_plus=0.0, jury=jury, random_state=seed
+        )
+        found = method.fit(case.X_train).explain(case.instances)
+        points.append((found.cost.mean(), future_validity(case.future, found.x).mean()))
+    return np.array(points)
+
+
+def cost_at(points, validity):
+    """Return the least cost of a mixture of two settings that has a validity on average; NaN if none has it."""
+    cost, kept = points.T
+    low, high = np.flatnonzero(kept < validity), np.flatnonzero(kept >= validity)
+    share = (validity - kept[low, None]) / (kept[high] - kept[low, None])
+    mixed = cost[low, None] + share * (cost[high] - cost[low, None])
+    return min([*cost[high], *mixed.ravel()], default=np.nan)
+
+
 def limits(name, arguments):
     """Return one line for every seed."""
     path = Path(__file__).parents[1] / "experiments" / "jury.toml"
     changes = {"datasets": [name], "seeds": arguments.seeds}
+    changes |= {"instances": arguments.people, "future_models": arguments.future}
     if name == "gmc":
         changes["options"] = {"gmc": {"rows": arguments.rows}}
     experiment = read_experiment(path, "paper", changes)
@@ -108,6 +134,11 @@ def limits(name, arguments):
             line |= {f"ratio at {level:g}": bounds[level] / float(paid[f"{level:g}"]) for level in LEVELS}
         else:
             line |= {f"ratio at {level:g}": cost / float(paid[f"{level:g}"]) for level in LEVELS}
+            theirs = frontiers(configurations(of_seed))
+            known = clairvoyant(case, seed)
+            line["boundary / all of it"] = float(np.mean(cost / theirs["cost"]))
+            at = [cost_at(known, validity) for validity in theirs["future validity"]]
+            line["clairvoyant / all of it"] = float(np.mean(at / theirs["cost"]))
         lines.append(line)
     return pd.DataFrame(lines)
 
@@ -118,6 +149,8 @@ def main():
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
     parser.add_argument("--rows", type=int, default=20_000, help="rows of GMC")
     parser.add_argument("--cells", type=int, default=400, help="points of a side of the grid")
+    parser.add_argument("--people", type=int, default=100)
+    parser.add_argument("--future", type=int, default=100, help="future models")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", type=Path, default=Path("jury"))
     arguments = parser.parse_args()

@@ -49,3 +49,12 @@ def test_nobody_pays_less_than_the_oracle(limits, seed, monkeypatch):
                 b_eq=np.ones(3),
             )
             assert bounds[level] == pytest.approx(best.fun, abs=1e-3)
+
+
+def test_settings_are_mixed_to_a_validity(limits):
+    points = np.array([[1.0, 0.2], [2.0, 0.6], [9.0, 0.7], [4.0, 1.0]])
+    assert limits.cost_at(points, 0.2) == 1.0
+    assert limits.cost_at(points, 0.4) == pytest.approx(1.5)
+    assert limits.cost_at(points, 0.8) == pytest.approx(3.0)  # of the second and the last, not of the third
+    assert limits.cost_at(points, 0.1) == 1.0
+    assert np.isnan(limits.cost_at(points[:2], 0.7))

@@ -13,6 +13,7 @@ from sklearn.svm import LinearSVC
 
 from robust_recourse import BayesianRecourse, Jury, RobustBayesianRecourse, TunedRecourse
 from robust_recourse.futures import Deletion, future_models
+from robust_recourse.result import provenance
 from robust_recourse.saving import load, save
 from robust_recourse.tuning import _search
 from robust_recourse.tuning import tuned as module
@@ -62,6 +63,32 @@ def test_the_jury_is_made_of_models_that_neither_choose_nor_check(batches, mode)
     told = {"random_state": 0, "start": one.tuning_.first_juror, "quorum": jury.quorum, "rule": jury.rule}
     again = Jury.retrain(MODEL, X, Y, n_models=8, **told)
     np.testing.assert_array_equal(*(each.probabilities(X, np.arange(len(X)), {"data": "X"}) for each in (jury, again)))
+
+
+@pytest.mark.parametrize("k", [1, 3, 7, 20])
+def test_quorums_that_take_as_many_votes_are_one_jury(k):
+    jurors = [LogisticRegression().fit(X[i:], Y[i:]) for i in range(k)]
+    basis = replace(basis_of(RobustBayesianRecourse(MODEL, **QUICK).fit(X), X, ()), jurors=jurors)
+    rows = RNG.normal(size=(300, 2))
+    votes = np.mean([juror.predict(rows) for juror in jurors], axis=0)
+    juries = set()
+    for level in np.linspace(0.5, 1.0, 201)[1:]:
+        jury = basis.jury(level)
+        juries.add(jury)
+        accepted = jury.votes({"data": "X"})(rows, np.arange(300))
+        np.testing.assert_array_equal(accepted, votes >= level - 1e-9)
+        assert jury.quorum == float(f"{jury.quorum:.6g}")  # as it is written into files
+    assert len(juries) == k - k // 2
+    assert len({id(jury.models) for jury in juries}) == 1
+
+
+def test_models_of_a_jury_get_their_name_once(monkeypatch):
+    named = []
+    plain = provenance.fingerprint
+    monkeypatch.setattr(provenance, "fingerprint", lambda value: named.append(value) or plain(value))
+    one = tune([CRITERIA["quorum"], CRITERIA["mean"]], 0.95)
+    assert len([value for value in named if isinstance(value, tuple)]) == 1
+    assert provenance.jury_fingerprint(one.best_params_["jury"]) == plain((one.best_params_["jury"].models, None))
 
 
 def test_no_batch_of_a_search_reaches_the_jurors():

@@ -23,6 +23,8 @@ from robust_recourse.models.predictor import Predictor, Probabilities
 
 __all__ = ["Juror", "Jury"]
 
+NAME = "_fingerprint"
+"""Where a name for all models of a jury is kept, once somebody has looked for it."""
 _RULES = ("quorum", "mean")
 _MEANS = (0.0, 0.5, 0.75, 0.9)  # of the way to a mean probability of 1, in attempts at a promised survival
 _MARGINS = (0.2, 0.5, 0.75)  # of the way to a probability of 1, in the same attempts, once all jurors must accept
@@ -189,6 +191,13 @@ class Jury:
         """The share of votes, or the mean probability, that is asked for."""
         return self.margin if self.rule == "mean" and self.margin is not None else self.quorum
 
+    def asking(self, **settings: Any) -> Self:
+        """Return a jury of the same models with other settings."""
+        other = replace(self, **settings)
+        if NAME in vars(self):
+            vars(other)[NAME] = vars(self)[NAME]
+        return other
+
     def votes(self, decides: Mapping[str, Any], order: IntArray | None = None) -> Votes:
         """Return the criterion of the jury.
 
@@ -232,13 +241,13 @@ class Jury:
         """
         if self.rule == "mean":
             levels = (self.level + share * (1.0 - self.level) for share in _MEANS)
-            return tuple(replace(self, quorum=level, margin=None) for level in dict.fromkeys(levels))
+            return tuple(self.asking(quorum=level, margin=None) for level in dict.fromkeys(levels))
         quorums = {ceil(quorum * len(self) - _LEAST): quorum for quorum in (1.0, self.quorum)}
-        found = [replace(self, quorum=quorum) for quorum in sorted(quorums.values())]
+        found = [self.asking(quorum=quorum) for quorum in sorted(quorums.values())]
         if all(hasattr(_model_of(model), "predict_proba") for model in self.models):
             level = 0.5 if self.margin is None else self.margin
             margins = (level + share * (1.0 - level) for share in _MARGINS)
-            found += [replace(self, quorum=1.0, margin=margin) for margin in margins]
+            found += [self.asking(quorum=1.0, margin=margin) for margin in margins]
         return tuple(found[:_ATTEMPTS])
 
     def bounds(self, accepted: BoolArray) -> Any:

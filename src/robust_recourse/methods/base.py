@@ -233,7 +233,7 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
         """Return the same method with a jury that promises this survival; its check must be able to prove it."""
         if self.jury is None or self.counts_votes:
             raise ValueError("survival needs a jury with a check, which this method was not fitted with.")
-        other = self.asking(self.margin, replace(self.jury, survival=survival))
+        other = self.asking(self.margin, self.jury.asking(survival=survival))
         other.keep_settings()
         return other
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from joblib.hashing import NumpyHasher
 
-from robust_recourse.futures import Jury
+from robust_recourse.futures.jury import NAME, Jury
 from robust_recourse.tables import Schema
 
 __all__ = ["Provenance", "fingerprint", "jury_fingerprint"]
@@ -118,9 +118,9 @@ def _jury(jury: Jury) -> dict[str, Any]:
 def jury_fingerprint(jury: Jury) -> str | None:
     """Return a name that juries share if their models hold the same values."""
     # Models are many and do not change: their name is looked for once.
-    if "_fingerprint" not in vars(jury):
-        vars(jury)["_fingerprint"] = fingerprint((jury.models, jury.check))
-    known: str | None = vars(jury)["_fingerprint"]
+    if NAME not in vars(jury):
+        vars(jury)[NAME] = fingerprint((jury.models, jury.check))
+    known: str | None = vars(jury)[NAME]
     return known
 
 

@@ -169,7 +169,7 @@ def _asking_for(method: Method, level: float) -> Method:
     if level == 0.0:
         return _weaker(method, method.margin, None)
     margin = None if method.jury.rule == "mean" else method.jury.margin
-    return _weaker(method, method.margin, replace(method.jury, quorum=level, margin=margin))
+    return _weaker(method, method.margin, method.jury.asking(quorum=level, margin=margin))
 
 
 def _weaker(method: Method, margin: float | None, jury: Jury | None) -> Method:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from robust_recourse.futures import Jury
+from robust_recourse.models.criteria import Rule
+from robust_recourse.result.provenance import jury_fingerprint
 
 __all__ = ["FAMILIES", "TUNED", "Basis", "Family"]
 
@@ -19,6 +21,7 @@ TUNED = (
 Mode = Literal["budget", "odds", "margin", "quorum", "mean"]
 
 _DIGITS = 6  # of the parameters, significant
+_LEAST = 1e-9  # of a vote: 0.9 * 20 is 18, not a bit more
 _DIALS: dict[Mode, tuple[float, float, float]] = {  # the weakest strength, the one to begin with, the strongest
     "budget": (0.05, 1.5, 25.0),
     "odds": (0.05, 2.0, 50.0),
@@ -54,6 +57,20 @@ class Basis:
     decides: float | None = None
     jurors: Sequence[Any] = ()
     mean: bool = False
+    _juries: dict[tuple[float, Rule], Jury] = field(default_factory=dict)
+
+    def jury(self, level: float, rule: Rule = "quorum") -> Jury:
+        """Return the jury that asks for a level; the same one for quorums that take as many votes."""
+        if rule == "quorum":
+            votes = max(math.ceil(level * len(self.jurors) - _LEAST), 1)
+            level = math.floor(10**_DIGITS * votes / len(self.jurors) + _LEAST) / 10**_DIGITS  # never a vote more
+        known = self._juries
+        if (level, rule) not in known:
+            other = next(iter(known.values()), None)
+            made = Jury(self.jurors, level, rule=rule) if other is None else other.asking(quorum=level, rule=rule)
+            jury_fingerprint(made)  # looked for once, and not in every process
+            known[level, rule] = made
+        return known[level, rule]
 
 
 @dataclass(frozen=True)
@@ -122,7 +139,7 @@ class Family:
             "sigma": _rounded(self.sigma * around),
             "axes": self.axes,
             "margin": None,
-            "jury": None if self.quorum is None else Jury(basis.jurors, self.quorum),
+            "jury": None if self.quorum is None else basis.jury(self.quorum),
         }
         if basis.robust:
             found |= dict.fromkeys(("epsilon_0", "epsilon_1"), _rounded(self.epsilon * around))
@@ -131,10 +148,10 @@ class Family:
         budget = strength if self.mode == "budget" else self.budget
         found |= {"delta_plus": _rounded(budget * basis.radius), "target_odds": None}
         if self.mode == "quorum":
-            found["jury"] = Jury(basis.jurors, _rounded(1.0 - 0.5 * math.exp(-strength)))
+            found["jury"] = basis.jury(1.0 - 0.5 * math.exp(-strength))
         elif self.mode != "budget":
             level = _rounded(_above(0.5 if basis.decides is None else basis.decides, strength))
-            found |= {"margin": level} if self.mode == "margin" else {"jury": Jury(basis.jurors, level, rule="mean")}
+            found |= {"margin": level} if self.mode == "margin" else {"jury": basis.jury(level, "mean")}
         return found
 
 
