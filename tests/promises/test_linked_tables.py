@@ -203,7 +203,8 @@ class Judge:
             yield f"{done} changed"
         if not paid - slack <= cost <= paid + slack:
             yield f"it costs {paid} and not {cost}"
-        moved = {target for targets in words["effects"].values() for target in targets}
+        # A column with one value never changes, and moves nothing.
+        moved = {t for source, targets in words["effects"].items() if len(set(self.frame[source])) > 1 for t in targets}
         for rule in words.get("rules", ()) if {"a", "b"} - ({*words["immutable"]} - moved) else ():
             if not pd.isna(after["a"] + after["b"]) and not eval(rule, {}, {"a": after["a"], "b": after["b"]}):
                 yield f"{rule} is broken"

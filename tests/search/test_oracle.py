@@ -9,8 +9,14 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
+from robust_recourse import NearestAccepted
 from robust_recourse.actions import ActionSet
+from robust_recourse.models import predictor
 from robust_recourse.sampling.asking import OutOfTime
 from robust_recourse.search import oracle as module
 from robust_recourse.search.deadline import Deadline, check_time
@@ -261,3 +267,15 @@ def test_blocks_change_nothing(seed, size):
         np.testing.assert_array_equal(in_parts.n_queries, at_once.n_queries)
         assert parts_model.n_rows == whole_model.n_rows
         assert max(len(X) for X, _ in parts_model.batches) <= size
+
+
+def test_the_last_question_is_put_to_the_model_itself(monkeypatch):
+    # A quick way of asking, which is for the search, may say what it likes.
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(200, 2)), columns=["a", "b"])
+    scaled = make_column_transformer((StandardScaler(), ["a", "b"]))
+    model = make_pipeline(scaled, LogisticRegression()).fit(X, X.a + X.b > 0)
+    monkeypatch.setattr(predictor, "pipeline_quickly", lambda *_: lambda rows: np.ones(len(rows), dtype=bool))
+    people = X[~model.predict(X)].head(5)
+    found = NearestAccepted(model, ActionSet(immutable=["a"]), random_state=0).fit(X).explain(people)
+    np.testing.assert_array_equal(found.valid, model.predict(found.x))
+    assert not found.valid.all()

@@ -23,7 +23,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, Stan
 
 from robust_recourse._typing import FloatArray
 
-__all__ = ["Differentiable", "differentiable", "is_logistic"]
+__all__ = ["Differentiable", "differentiable", "is_logistic", "linear_terms"]
 
 Differentiable = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 
@@ -72,7 +72,8 @@ def is_logistic(model: Any) -> bool:
     return type(model) in (MLPClassifier, LinearDiscriminantAnalysis)
 
 
-def _linear(model: Any) -> Differentiable | None:
+def linear_terms(model: Any) -> tuple[FloatArray, float] | None:
+    """Return the coefficients and the intercept of a linear ``decision_function``; None of other models."""
     coefficients, intercept = getattr(model, "coef_", None), getattr(model, "intercept_", None)
     if coefficients is None or intercept is None or not callable(getattr(model, "decision_function", None)):
         return None
@@ -81,9 +82,17 @@ def _linear(model: Any) -> Differentiable | None:
     slope, offset = np.asarray(coefficients, dtype=float), np.asarray(intercept, dtype=float)
     if slope.ndim not in {1, 2} or slope.size != slope.shape[-1] or offset.size != 1:
         return None
+    return slope.ravel(), offset.item()
+
+
+def _linear(model: Any) -> Differentiable | None:
+    terms = linear_terms(model)
+    if terms is None:
+        return None
+    slope, offset = terms
 
     def score(X: FloatArray) -> tuple[FloatArray, FloatArray]:
-        return (X * slope.ravel()).sum(axis=1) + offset.item(), np.tile(slope.ravel(), (len(X), 1))
+        return (X * slope).sum(axis=1) + offset, np.tile(slope, (len(X), 1))
 
     return score
 

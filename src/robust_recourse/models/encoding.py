@@ -9,11 +9,20 @@ import numpy as np
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["Encode", "Ends", "Made", "borders", "made_of", "split_off"]
+__all__ = ["Encode", "Ends", "Made", "borders", "encodes_one_by_one", "made_of", "split_off"]
 
 Encode = Callable[[FloatArray], FloatArray]
-"""Encodes rows of one person, as numbers and codes, in single precision, as a tree reads them."""
+"""Encodes rows of one person, given as numbers and codes."""
 
+_ONE_BY_ONE = {
+    "MaxAbsScaler",
+    "MinMaxScaler",
+    "OneHotEncoder",
+    "OrdinalEncoder",
+    "RobustScaler",
+    "SimpleImputer",
+    "StandardScaler",
+}
 _PARTS = 16  # into which a bracket is cut at once
 _ROUNDS = 20  # a bracket of adjacent numbers is reached before
 
@@ -26,10 +35,38 @@ def split_off(model: Any) -> tuple[Callable[[Any], FloatArray], Any]:
     return lambda X: _dense(model[:-1].transform(X)), steps[-1][1]
 
 
+def encodes_one_by_one(model: Any) -> bool:
+    """Whether what comes before the last step of a pipeline makes every encoded column of one column, for sure.
+
+    It is a pipeline or column transformer, or several, of scalers, encoders of categories and imputers that look at one
+    column each. A subclass may do anything, and so may a pipeline's. Of other models nothing comes before.
+    """
+    if not hasattr(model, "steps"):
+        return True
+    return _kind(model) == "Pipeline" and all(_one_by_one(step) for _, step in model.steps[:-1])
+
+
+def _one_by_one(step: Any) -> bool:
+    if step is None or isinstance(step, str):  # "passthrough" or "drop"
+        return True
+    match _kind(step):
+        case "Pipeline":
+            return all(_one_by_one(part) for _, part in step.steps)
+        case "ColumnTransformer":
+            return all(_one_by_one(part) for _, part, _ in step.transformers_)
+        case "FunctionTransformer":
+            return step.func is None
+        case kind:
+            return kind in _ONE_BY_ONE
+
+
+def _kind(step: Any) -> str:
+    """Return the name of a class of scikit-learn: to import them all takes time."""
+    return type(step).__name__ if type(step).__module__.startswith("sklearn.") else ""
+
+
 def _dense(X: Any) -> FloatArray:
-    dense = X.toarray() if hasattr(X, "toarray") else X
-    with np.errstate(over="ignore"):  # a tree takes no such number, and says so itself
-        return np.asarray(dense, dtype=np.float32)
+    return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float)
 
 
 class Made(NamedTuple):

@@ -13,6 +13,8 @@ from robust_recourse.models import torch_modules
 from robust_recourse.models.adapters import adapted
 from robust_recourse.models.decisions import Decision
 from robust_recourse.models.errors import Batch, ModelError, name_rows
+from robust_recourse.models.networks import network_quickly
+from robust_recourse.models.pipelines import pipeline_quickly
 from robust_recourse.models.reading import read
 from robust_recourse.models.verdicts import Verdicts
 from robust_recourse.tables.values import take
@@ -37,6 +39,7 @@ class Answers:
         *,
         favourable: Any = None,
         threshold: float | None = None,
+        quickly: bool = False,
     ) -> None:
         if decode is not None and not callable(decode):
             raise TypeError(
@@ -49,7 +52,7 @@ class Answers:
         self._decision = Decision.of(model, favourable, threshold)
         # A threshold is one of probabilities where there are some.
         first = ("predict_proba",) if threshold is not None else ()
-        self._ask = _method(model, (*first, *self._methods))
+        self._ask = _method(model, (*first, *self._methods), quickly=quickly)
 
     def verdicts(self, X: FloatArray, rows: IntArray) -> Verdicts:
         """Return what the model says about the rows of `X`; `rows` are their numbers in messages."""
@@ -116,6 +119,9 @@ class Predictor(Answers):
         The least probability of the favourable class that is accepted, or the last score. None: a row is accepted if
         the model's label is favourable, or if it is the likeliest one, with a probability above one half if there are
         two.
+    quickly : bool
+        Whether models of scikit-learn are asked without the price of its checks, where that is known to give the same
+        bits: for the many questions of a search. What is told of a row is what the model itself says.
     """
 
     _methods = ("predict", "predict_proba")
@@ -163,11 +169,12 @@ class Acceptance(Answers):
         return self.verdicts(X, rows).acceptance
 
 
-def _method(model: Any, names: tuple[str, ...]) -> Callable[[Any], Any]:
+def _method(model: Any, names: tuple[str, ...], *, quickly: bool) -> Callable[[Any], Any]:
     for name in names:
         method = getattr(model, name, None)
         if callable(method):
-            return method  # type: ignore[no-any-return]
+            quick = (pipeline_quickly(model, name) or network_quickly(model, name)) if quickly else None
+            return quick or method
     if callable(model):
         return model  # type: ignore[no-any-return]
     raise TypeError(f"model must have predict or predict_proba, or be callable, got {type(model).__name__}.")

@@ -18,7 +18,7 @@ _WITHOUT_NOTE = {"ok", "nearest accepted row"}  # nothing to note about the chan
 NO_RECOURSE: Mapping[str, str] = {
     "no favourable candidate reachable": "the model accepts none of the changes that were tried",
     "nothing may change": "none of the details that were used may change",
-    "impossible": "no change keeps all rules that were set for changes",
+    "impossible": "no change that is allowed is accepted and keeps all rules: that is proven",
     "inconsistent model": "the model gave different answers to the same question",
     "refused by the model": "the model refuses the best change that the search came to",
     "no accepted point found": "the search came to no change that the model accepts",

@@ -16,7 +16,8 @@ from robust_recourse.sampling.exchanging import exchange
 from robust_recourse.sampling.few import cheapest_few, cheapest_of_each
 from robust_recourse.sampling.options import Ladder, ladder_of, options_of
 from robust_recourse.search.deadline import Deadline
-from robust_recourse.search.leaves import cheapest_leaves
+from robust_recourse.search.exact import Exact
+from robust_recourse.search.known import known_points
 from robust_recourse.search.method import Method
 from robust_recourse.search.run import make_task, out_of_time, run
 from robust_recourse.search.space import Space
@@ -28,6 +29,10 @@ _FEW = "The recourse is an accepted point with few enough changes; the method fo
 _TOO_MANY = (
     "None was found in {} tries with at most {} changes, which does not prove that there is none; a recourse with {} "
     "changes was found. Allow more changes with max_changes, or more columns to change."
+)
+_PROVEN_TOO_MANY = (
+    "The model adds up what the columns contribute, and no {} of the changes that the action set allows make up for "
+    "what this row lacks; a recourse with {} changes was found. Allow more changes with max_changes, or wider bounds."
 )
 _INCONSISTENT = "The model refuses a point that it accepted before: its answers do not depend on the row alone."
 _SETS = 24  # of columns, searched for a promise
@@ -64,7 +69,7 @@ def few_changes(
     task = make_task(method, space.take(people[many]), masks[many], deadline)
     try:
         wide = np.array([found[i].x for i in many])
-        points = _fewest(method, task, wide, np.array([found[i].boundary for i in many]), most)
+        points, proven = _fewest(method, task, wide, np.array([found[i].boundary for i in many]), most)
         reached = np.flatnonzero(~np.isnan(points).any(axis=1))
         columns = _filled_up(task, points, wide, most)[reached]
         again = iter(run(method, space, people[many[reached]], columns, deadline, points[reached]))
@@ -78,7 +83,9 @@ def few_changes(
         if j in reached:
             answer = _better(task, next(again), points[j], bool(valid[j]), j, most)
         else:
-            reason = _TOO_MANY.format(int(task.oracle.n_queries[j]), most, _count(found[i].x, own[i]))
+            counts = most, _count(found[i].x, own[i])
+            asked = int(task.oracle.n_queries[j])
+            reason = _PROVEN_TOO_MANY.format(*counts) if proven[j] else _TOO_MANY.format(asked, *counts)
             answer = Answer.missing(own[i], Status.TOO_MANY_CHANGES, reason)
         # Every search counts the question about the row itself.
         asked = found[i].n_queries + int(task.oracle.n_queries[j]) + answer.n_queries - 1
@@ -86,26 +93,28 @@ def few_changes(
     return found
 
 
-def _fewest(method: Method, task: Task, wide: FloatArray, boundary: FloatArray, most: int) -> FloatArray:
+def _fewest(
+    method: Method, task: Task, wide: FloatArray, boundary: FloatArray, most: int
+) -> tuple[FloatArray, BoolArray]:
     """Return accepted points with few enough changes, NaN where none was found; those of `wide` have too many.
 
-    What is found costs at least as much as the boundary point, which is the cheapest that was found in all columns: so
-    nobody pays more for being allowed more. Only who has nothing else is told of something cheaper.
+    The second array tells for whom it is proven that there is none. What is found costs at least as much as the
+    boundary point, which is the cheapest that was found in all columns: so nobody pays more for being allowed more.
+    Only who has nothing else is told of something cheaper.
     """
     points = task.snap(np.where(np.isnan(boundary), task.x0, boundary), np.arange(len(task)))
     changed = (points != task.x0).sum(axis=1)
     points[~_asked(task, points, (changed > 0) & (changed <= most))] = np.nan
     least = np.nan_to_num(task.limits.cost(boundary, task.x0), nan=0.0)
-    leaves = cheapest_leaves(method, task, most)
-    if leaves is not None:
-        points = np.where(np.isnan(points), leaves, points)
+    exact = known_points(method, task, most) or Exact.nothing(task.x0)
+    points = np.where(np.isnan(points), exact.x, points)
     ladder = ladder_of(method.candidates_)
     for tried, floor in ((least > 0.0, least), (least >= 0.0, np.zeros_like(least))):
-        left = np.flatnonzero(np.isnan(points).any(axis=1) & tried)
+        left = np.flatnonzero(np.isnan(points).any(axis=1) & tried & ~exact.impossible)
         if len(left):
             some = task.take(left)
             points[left] = _Search(some, Dearer(some.oracle, some.room, floor[left]), ladder).run(wide[left], most)
-    return points
+    return points, exact.impossible
 
 
 def _asked(task: Task, points: FloatArray, which: BoolArray) -> BoolArray:

@@ -92,7 +92,8 @@ class _Ways:
         space, free, values = task.space, task.free, task.space.table.values
 
         def encode(rows: FloatArray, people: IntArray) -> FloatArray:
-            return pipeline(space.decode(rows.copy(), people))
+            with np.errstate(over="ignore"):  # a tree takes no such number, and says so itself
+                return pipeline(space.decode(rows.copy(), people)).astype(np.float32)
 
         encoded = encode(values, np.arange(len(task)))
         if encoded.shape[1:] != low.shape[1:]:

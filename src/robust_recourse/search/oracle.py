@@ -40,18 +40,21 @@ class Oracle:
         The present model, which verifies in the end; the criterion itself if None.
     deadline : Deadline, optional
         When to stop asking.
-
-    Attributes
-    ----------
     asks_for_more : bool
-        Whether the criterion is more than the consent of the present model.
+        Whether the criterion is more than the consent of the present model, if that is given.
     """
 
     def __init__(
-        self, space: Space, criterion: Criterion, present: Criterion | None = None, deadline: Deadline | None = None
+        self,
+        space: Space,
+        criterion: Criterion,
+        present: Criterion | None = None,
+        deadline: Deadline | None = None,
+        *,
+        asks_for_more: bool = True,
     ) -> None:
         self._asked = _Asked(space, criterion, present or criterion, deadline)
-        self.asks_for_more = present is not None
+        self.asks_for_more = asks_for_more and present is not None
         self._people = np.arange(len(space))
 
     def take(self, people: IntArray | BoolArray) -> Oracle:

@@ -19,7 +19,8 @@ from robust_recourse.result.status import Status
 from robust_recourse.sampling.asking import OutOfTime
 from robust_recourse.sampling.boundary import Boundary, find_boundary
 from robust_recourse.search.deadline import Deadline, check_time, is_timed
-from robust_recourse.search.leaves import cheapest_leaves
+from robust_recourse.search.exact import Exact
+from robust_recourse.search.known import known_points
 from robust_recourse.search.method import Method
 from robust_recourse.search.oracle import Oracle
 from robust_recourse.search.space import Space
@@ -35,6 +36,10 @@ _TASKS = 2  # at least, if there is one: most of the time of a task is that of i
 _HURRIED = (
     "The time limit passed while this row was searched for: it is the cheapest accepted point so far, and was neither "
     "improved any further nor given a margin. Explain it again, with a longer time_limit or none."
+)
+_IMPOSSIBLE = (
+    "The model adds up what the columns contribute, and all changes that the action set allows together do not make up "
+    "for what this row lacks. Allow more columns to change, or wider bounds."
 )
 _OUT_OF_TIME = (
     "The time limit passed before this row was explained. Explain it again, with a longer time_limit or none."
@@ -87,7 +92,7 @@ def run(
 
 def make_task(method: Method, space: Space, free: BoolArray, deadline: Deadline | None = None) -> Task:
     """Put people together who are searched together."""
-    oracle = Oracle(space, criterion(method), predictor(method) if asks_for_more(method) else None, deadline)
+    oracle = Oracle(space, criterion(method), predictor(method), deadline, asks_for_more=asks_for_more(method))
     return Task(space, Room(method.limits_, space.points, free), oracle, method.seed_)
 
 
@@ -103,7 +108,7 @@ def decides(method: Method, data: str = "X") -> dict[str, Any]:
 
 def criterion(method: Method, data: str = "X") -> Criterion:
     """Return what a row must satisfy in the search."""
-    how = decides(method, data)
+    how = {**decides(method, data), "quickly": True}
     present = Predictor(method.model, **how) if method.margin is None else Margin(method.model, method.margin, **how)
     if method.jury is None or method.counts_votes:
         return present
@@ -137,11 +142,7 @@ def _explain_numbers(method: Method, task: Task) -> list[Answer]:
 
 def _explain_from_boundary(method: Method, task: Task) -> list[Answer]:
     """Find the boundary, switch categories to those of its points, and let the method solve."""
-    if task.boundary is None:
-        known = cheapest_leaves(method, task)
-        found = find_boundary(task.oracle, task.room, method.candidates_, method.look(), known)
-    else:
-        found = Boundary(task.boundary, np.ones(len(task), dtype=bool))
+    found, impossible = _boundary(method, task)
     reached = task.take(found.found)
     answers: list[Answer] = []
     if len(reached):
@@ -153,10 +154,27 @@ def _explain_from_boundary(method: Method, task: Task) -> list[Answer]:
             outcomes = [Outcome(Status.HURRIED, _HURRIED)] * len(reached)
             answers = verify_points(reached, found.x[found.found], np.ones(len(reached), dtype=bool), outcomes)
     solved_people = iter(answers)
+    lost = Outcome(Status.NO_CANDIDATE, no_candidate(method)), Outcome(Status.IMPOSSIBLE, _IMPOSSIBLE)
     return [
-        next(solved_people) if held else task.missing(i, Status.NO_CANDIDATE, no_candidate(method))
+        next(solved_people) if held else task.missing(i, *lost[int(impossible[i])])
         for i, held in enumerate(found.found)
     ]
+
+
+def _boundary(method: Method, task: Task) -> tuple[Boundary, BoolArray]:
+    """Return the boundary points of people, and for whom it is proven that there is none."""
+    if task.boundary is not None:
+        return Boundary(task.boundary, np.ones(len(task), dtype=bool)), np.zeros(len(task), dtype=bool)
+    seen = known_points(method, task)
+    exact = Exact.nothing(task.x0) if seen is None else seen
+    found = Boundary(exact.x.copy(), exact.known & exact.cheapest)
+    left = np.flatnonzero(~found.found & ~exact.impossible)
+    if len(left):
+        some = task.take(left)
+        found.x[left], found.found[left] = find_boundary(
+            some.oracle, some.room, method.candidates_, method.look(), None if seen is None else seen.x[left]
+        )
+    return found, exact.impossible
 
 
 def _solve(method: Method, task: Task, boundary: FloatArray) -> list[Answer]:
