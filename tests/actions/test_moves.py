@@ -277,3 +277,38 @@ def test_numbers_with_many_digits_become_short_ones(seed, power, rounding):
     # What nobody changes keeps all of its digits, and a check of other changes knows nothing of the grid.
     assert (ActionSet().resolve(schema).settle(own, own, rounding) == own).all()
     assert ActionSet(frame).check(frame, frame.clip(*np.quantile(frame["c"], [0.2, 0.8]))) == []
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 10**6), rounding=st.sampled_from(ROUNDINGS))
+def test_a_table_is_settled_as_its_cells_are(seed, rounding):
+    rng = np.random.default_rng(seed)
+    p, cells = int(rng.integers(1, 7)), []
+    for _ in range(p):
+        low = rng.normal(0.0, 10.0)
+        lower = rng.choice([-np.inf, rng.normal(0.0, 5.0)])
+        cells.append(
+            {
+                "step": rng.choice([0.0, *STEPS, 1e-13]),
+                "low": low,
+                "high": low + rng.gamma(1.0, 20.0),
+                "lower": lower,
+                "upper": rng.choice([np.inf, max(lower, -10.0) + rng.gamma(1.0, 10.0)]),
+                "rises": rng.random() < 0.8,
+                "falls": rng.random() < 0.8,
+                "dtype": rng.choice(["float64", "float64", "int64", "float32"]),
+            }
+        )
+    alone = [moves(**cell) for cell in cells]
+    whole = Moves(
+        columns=tuple(each.columns[0] for each in alone),
+        **{name: np.concatenate([getattr(each, name) for each in alone]) for name in ("lower", "upper")},
+        **{name: np.concatenate([getattr(each, name) for each in alone]) for name in ("rises", "falls", "weights")},
+        targets=(None,) * p,
+        dtypes=tuple(each.dtypes[0] for each in alone),
+    )
+    own = rng.normal(0.0, 8.0, (9, p)).round(int(rng.integers(0, 3)))
+    values = np.where(rng.random((9, p)) < 0.3, own, own + rng.normal(0.0, 5.0, (9, p)))
+    settled = whole.settle(values, own, rounding)
+    for row, k in np.ndindex(9, p):
+        assert settled[row, k] == settle(alone[k], values[row, k], own[row, k], rounding)

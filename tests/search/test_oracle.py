@@ -274,7 +274,7 @@ def test_the_last_question_is_put_to_the_model_itself(monkeypatch):
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(200, 2)), columns=["a", "b"])
     scaled = make_column_transformer((StandardScaler(), ["a", "b"]))
     model = make_pipeline(scaled, LogisticRegression()).fit(X, X.a + X.b > 0)
-    monkeypatch.setattr(predictor, "pipeline_quickly", lambda *_: lambda rows: np.ones(len(rows), dtype=bool))
+    monkeypatch.setattr(predictor, "answered_quickly", lambda *_: lambda rows: np.ones(len(rows), dtype=bool))
     people = X[~model.predict(X)].head(5)
     found = NearestAccepted(model, ActionSet(immutable=["a"]), random_state=0).fit(X).explain(people)
     np.testing.assert_array_equal(found.valid, model.predict(found.x))

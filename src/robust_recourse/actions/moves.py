@@ -13,21 +13,18 @@ from robust_recourse._typing import BoolArray, FloatArray, Rounding
 from robust_recourse.actions.column_rule import ColumnRule
 from robust_recourse.actions.consequences import Consequence, consequences_of
 from robust_recourse.actions.names import Names
+from robust_recourse.actions.rounding import Grid, has_few_digits, held, multiples, short_type
 from robust_recourse.actions.rules import Rule
 from robust_recourse.actions.validation import check_schema
 from robust_recourse.math.limits import Limits
 from robust_recourse.math.piecewise import piecewise_linear
 from robust_recourse.tables import Column, Schema
 from robust_recourse.tables.columns import decimals
-from robust_recourse.tables.types import decimal_places
 
 if TYPE_CHECKING:
     from robust_recourse.actions.action_set import ActionSet
 
 __all__ = ["Moves", "limits_of", "moves_of"]
-
-_CLOSE = 16.0 * float(np.finfo(float).eps)  # relative distance within which a number is a multiple of its step
-_FEW_DIGITS = 12  # behind the point
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +132,7 @@ class Moves:
         high = np.where(np.isposinf(self.upper), np.maximum(highest, self.lower), self.upper)
         for k, dtype in enumerate(self.dtypes):
             if self.columns[k].kind == "number":
-                smallest, largest = _held(dtype)
+                smallest, largest = held(dtype)
                 low[k], high[k] = max(low[k], smallest), min(high[k], largest)
         return low, high
 
@@ -156,28 +153,37 @@ class Moves:
         rounding : {"nearest", "inward", "outward"}
             Where to: to the nearest possible value, towards the instance, or away from it.
         """
-        low, high = self.range()
         settled = values.copy()
-        for k, column in enumerate(self.columns):
-            rows = np.flatnonzero(values[:, k] != own[:, k]) if column.kind == "number" else ()
-            if not len(rows):
-                continue
-            start, value = own[rows, k], values[rows, k]
-            bottom = np.minimum(low[k], start) if self.falls[k] else start
-            top = np.maximum(high[k], start) if self.rises[k] else start
-            value = np.clip(value, bottom, top)
-            if not (self.lower[k] <= start.min() and start.max() <= self.upper[k]):
-                # Who is out of the bounds may stay there, but goes nowhere else out of them.
-                value = _entering(value, start, self.lower[k], self.upper[k], rounding)
-                bottom, top = np.maximum(bottom, self.lower[k]), np.minimum(top, self.upper[k])
-            short = _short(self.dtypes[k]) if self.dtypes else None
-            if column.grid > 0.0:
-                around = _multiples(value, column.grid, short)
-                value = _choose(value, start, bottom, top, around, rounding, column.grid)
-            elif short is not None:
-                value = _choose(value, start, bottom, top, _nearby(value, short), rounding)
-            settled[rows, k] = np.where(value == start, start, value)
+        for grid in self._grids:
+            moved = (values != own) & grid.columns
+            rows, columns = np.nonzero(moved)
+            if len(rows):
+                settled[rows, columns] = grid.settle(columns, values[moved], own[moved], rounding)
         return settled
+
+    @cached_property
+    def _grids(self) -> list[Grid]:
+        """The columns of numbers, those that are rounded alike together."""
+        steps = np.array([column.grid for column in self.columns])
+        kinds: dict[tuple[Any, ...], list[int]] = {}
+        for k in np.flatnonzero(self.numbers).tolist():
+            short = short_type(self.dtypes[k]) if self.dtypes else None
+            kinds.setdefault((short, has_few_digits(steps[k])), []).append(k)
+        low, high = self.range()
+        return [
+            Grid(
+                columns=np.isin(np.arange(len(steps)), some),
+                low=low,
+                high=high,
+                lower=self.lower,
+                upper=self.upper,
+                rises=self.rises,
+                falls=self.falls,
+                steps=steps,
+                short=short,
+            )
+            for (short, _), some in kinds.items()
+        ]
 
     def consequences(
         self, values: FloatArray, own: FloatArray, missing: BoolArray, *, smoothly: bool = False
@@ -226,9 +232,10 @@ class Moves:
 
     def told(self, k: int) -> Callable[[FloatArray], FloatArray]:
         """Return what rounds numbers of a column to its grid, in its type."""
-        step, short = self.columns[k].step, _short(self.dtypes[k]) if self.dtypes else None
+        step, short = self.columns[k].step, short_type(self.dtypes[k]) if self.dtypes else None
         if step > 0.0:
-            return lambda value: _multiples(value, step, short)[1]
+            digits = np.array(decimals(step))
+            return lambda value: multiples(value, np.array(step), digits, short)[1]
         if short is not None:
             return lambda value: value.astype(short).astype(float)
         return lambda value: value
@@ -239,7 +246,13 @@ class Moves:
         return [column.name if self.dtypes else f"x{column.name}" for column in self.columns]
 
     def _cells(self, values: FloatArray, missing: BoolArray) -> Mapping[Any, FloatArray]:
-        return {name: np.where(missing[:, k], np.nan, values[:, k]) for k, name in enumerate(self.rule_names)}
+        """Return the cells of the columns that rules are about."""
+        return {name: np.where(missing[:, k], np.nan, values[:, k]) for k, name in self._ruled}
+
+    @cached_property
+    def _ruled(self) -> list[tuple[int, Any]]:
+        names = {name for rule in self.rules if isinstance(rule, Rule) for name in rule.columns}
+        return [(k, name) for k, name in enumerate(self.rule_names) if name in names]
 
 
 def limits_of(rules: Sequence[ColumnRule]) -> Limits:
@@ -304,85 +317,3 @@ def _never(rule: ColumnRule, column: Column) -> BoolArray | None:
     for pair in rule.never:
         forbidden[tuple(map(column.values.index, pair))] = True
     return forbidden
-
-
-def _held(dtype: Any) -> tuple[float, float]:
-    """Return the smallest and the largest number of a type; infinite if it says nothing about numbers."""
-    kept = getattr(dtype, "numpy_dtype", dtype)
-    if isinstance(kept, np.dtype) and kept.kind in "iu":
-        info = np.iinfo(kept)
-        highest = float(info.max)
-        # The largest integers are no floats.
-        return float(info.min), highest if int(highest) <= info.max else float(np.nextafter(highest, 0.0))
-    if isinstance(kept, np.dtype) and kept.kind == "f":
-        return float(np.finfo(kept).min), float(np.finfo(kept).max)
-    places = decimal_places(dtype)
-    if places is not None:
-        # Below the next power of ten, which has one digit more.
-        largest = float(np.nextafter(10.0 ** places[0], 0.0))
-        return -largest, largest
-    return -np.inf, np.inf
-
-
-def _short(dtype: Any) -> Any:
-    """Return the type of a column of floats in less than double precision, None for others."""
-    kept = getattr(dtype, "numpy_dtype", dtype)
-    return kept if isinstance(kept, np.dtype) and kept.kind == "f" and kept.itemsize < 8 else None
-
-
-def _multiples(value: FloatArray, step: float, short: Any = None) -> FloatArray:
-    """Return three multiples of a step, in a type that is shorter: the nearest one, and those around it."""
-    if short is not None:
-        with np.errstate(over="ignore"):  # one may be more than the type holds
-            return _multiples(value, step).astype(short).astype(float)
-    count = np.round(value / step) + np.array([[-1.0], [0.0], [1.0]])
-    digits = decimals(step)
-    if digits <= _FEW_DIGITS:
-        return np.asarray(np.round(count * step, digits))
-    # Scaled by such a power of ten numbers are not exact, as they are in Python.
-    rounded = [round(number, digits) for number in (count * step).ravel().tolist()]
-    return np.array(rounded).reshape(count.shape)
-
-
-def _nearby(value: FloatArray, short: Any) -> FloatArray:
-    """Return three numbers of a type: the nearest one, and those around it."""
-    middle = value.astype(short)
-    ends = np.array([-np.inf, np.inf], dtype=short)
-    with np.errstate(over="ignore"):
-        return np.stack([np.nextafter(middle, ends[0]), middle, np.nextafter(middle, ends[1])]).astype(float)
-
-
-def _entering(value: FloatArray, start: FloatArray, low: float, high: float, rounding: Rounding) -> FloatArray:
-    """Move values between an instance out of the bounds and the nearer bound to one of the two."""
-    bound = np.clip(start, low, high)
-    between = np.clip(value, low, high) != value
-    enters = np.abs(value - bound) < np.abs(value - start) if rounding == "nearest" else rounding == "outward"
-    # What goes further away from the bounds than the instance is stays.
-    enters = enters & ((value - start) * (bound - start) > 0.0)
-    return np.where(between, np.where(enters, bound, start), value)
-
-
-def _choose(
-    value: FloatArray,
-    start: FloatArray,
-    bottom: FloatArray,
-    top: FloatArray,
-    around: FloatArray,
-    rounding: Rounding,
-    step: float = 0.0,
-) -> FloatArray:
-    """Choose one of the numbers around a value, between `bottom` and `top`, or `start`."""
-    close = _CLOSE * np.maximum(np.abs(start), step)
-    possible = np.concatenate([np.where((bottom <= around) & (around <= top), around, np.nan), start[None]])
-    # What differs from one of them by rounding only is that.
-    possible = np.where(np.abs(possible - start) <= close, start, possible)
-    for known in (possible[1], start):
-        value = np.where(np.abs(value - known) <= _CLOSE * np.maximum(np.abs(known), step), known, value)
-    below = np.where(possible <= value, possible, -np.inf).max(axis=0)
-    above = np.where(possible >= value, possible, np.inf).min(axis=0)
-    rising = value >= start
-    inner, outer = np.where(rising, below, above), np.where(rising, above, below)
-    further = np.isfinite(outer) & (rounding != "inward")
-    if rounding == "nearest":
-        further &= np.abs(outer - value) < np.abs(inner - value)
-    return np.asarray(np.where(further, outer, inner))

@@ -13,8 +13,7 @@ from robust_recourse.models import torch_modules
 from robust_recourse.models.adapters import adapted
 from robust_recourse.models.decisions import Decision
 from robust_recourse.models.errors import Batch, ModelError, name_rows
-from robust_recourse.models.networks import network_quickly
-from robust_recourse.models.pipelines import pipeline_quickly
+from robust_recourse.models.quick import quickly as answered_quickly
 from robust_recourse.models.reading import read
 from robust_recourse.models.verdicts import Verdicts
 from robust_recourse.tables.values import take
@@ -173,8 +172,7 @@ def _method(model: Any, names: tuple[str, ...], *, quickly: bool) -> Callable[[A
     for name in names:
         method = getattr(model, name, None)
         if callable(method):
-            quick = (pipeline_quickly(model, name) or network_quickly(model, name)) if quickly else None
-            return quick or method
+            return (answered_quickly(model, name) if quickly else None) or method
     if callable(model):
         return model  # type: ignore[no-any-return]
     raise TypeError(f"model must have predict or predict_proba, or be callable, got {type(model).__name__}.")

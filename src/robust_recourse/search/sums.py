@@ -199,7 +199,7 @@ class _Ways:
         if ranges is not None and task.space.exact:
             # As in the search, nobody goes further than the training rows where the limits would let them.
             low, high = np.minimum(ranges[0], task.x0), np.maximum(ranges[1], task.x0)
-            self.everything = ((lower >= low) & (upper <= high)).all(axis=1)
+            self.everything = np.asarray(((lower >= low) & (upper <= high)).all(axis=1))
             lower, upper = np.clip(lower, low, None), np.clip(upper, None, high)
         self._first, self._last = self._ends(lower, upper)
         self._code = {int(k): self._best_codes(int(k)) for k in switches}

@@ -1,17 +1,14 @@
-"""Pipelines of scikit-learn that begin with a ColumnTransformer, asked without the price of its checks.
+"""Pipelines that begin with a ColumnTransformer: their tables, encoded column by column.
 
-A search asks about few rows in many calls, and a jury multiplies these by its models. Of such a call a
-ColumnTransformer takes most: it cuts the table apart and checks every column. Encoders of categories and scalers, which
-it is mostly made of, are done here by looking up and by the same arithmetic; the numbers that come out are the same,
-bit by bit. That is found out with the first rows of each model, and where it is not so, or a table looks different, the
-pipeline is asked itself.
+A ColumnTransformer cuts the table apart and checks every column. Encoders of categories, scalers and imputers, which it
+is mostly made of, are done here by looking up and by the same arithmetic.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from itertools import repeat
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -19,12 +16,18 @@ import pandas as pd
 from scipy import sparse
 
 from robust_recourse._typing import FloatArray, IntArray
-from robust_recourse.models.networks import Quickly, network_quickly
+from robust_recourse.models.quick.base import Quickly, is_theirs, left_alone
+from robust_recourse.models.quick.estimators import estimator_quickly
 
 __all__ = ["pipeline_quickly"]
 
 Fill: TypeAlias = Callable[[pd.DataFrame, FloatArray], None]
 """Writes what becomes of some columns of a table into those of a result."""
+
+Order: TypeAlias = Literal["C", "F"]
+
+InPlace: TypeAlias = Callable[[FloatArray], Any]
+"""Changes numbers where they are."""
 
 
 class _Strange(Exception):  # noqa: N818
@@ -35,15 +38,15 @@ class _Encoder(NamedTuple):
     """What a ColumnTransformer does, as steps that fill a result."""
 
     made_of: Any  # what it was made of: another `fit` makes another
-    names: list[Hashable]  # columns of the table
+    names: pd.Index[Any]  # columns of the table
     width: int  # columns of the result
     sparse: bool
     fills: list[tuple[slice, Fill]]
 
-    def __call__(self, X: Any) -> Any:
-        if list(X.columns) != self.names:
+    def __call__(self, X: Any, order: Order = "C") -> Any:
+        if not X.columns.equals(self.names):
             raise _Strange
-        result = np.zeros((len(X), self.width))
+        result = np.zeros((len(X), self.width), order=order)
         for place, fill in self.fills:
             fill(X, result[:, place])
         return sparse.csr_matrix(result) if self.sparse else result
@@ -54,7 +57,7 @@ class _Known(NamedTuple):
 
     made_of: Any
     encoder: _Encoder | None
-    tried: set[tuple[Any, ...]]  # types of their columns
+    tried: dict[tuple[Any, ...], Order]  # by types of their columns: how numbers lie in memory, which decides bits
 
 
 _KNOWN: WeakKeyDictionary[Any, _Known] = WeakKeyDictionary()
@@ -71,7 +74,7 @@ class _Pipeline(Quickly):
             if step is not None and step != "passthrough":
                 encoded = step.transform(encoded)
         last = self._model.steps[-1][1]
-        return (network_quickly(last, self._name) or getattr(last, self._name))(encoded)
+        return (estimator_quickly(last, self._name) or getattr(last, self._name))(encoded)
 
 
 def pipeline_quickly(model: Any, name: str) -> Callable[[Any], Any] | None:
@@ -85,9 +88,9 @@ def pipeline_quickly(model: Any, name: str) -> Callable[[Any], Any] | None:
         Its method, ``"predict"`` or ``"predict_proba"``.
     """
     # A subclass may do anything, and so may a method of one object.
-    if not _is(model, "sklearn.pipeline", "Pipeline") or len(model.steps) < 2 or name in vars(model):
+    if not is_theirs(model, "sklearn.pipeline", "Pipeline") or len(model.steps) < 2 or not left_alone(model, name):
         return None
-    return _Pipeline(model, name) if _is(model.steps[0][1], "sklearn.compose", "ColumnTransformer") else None
+    return _Pipeline(model, name) if is_theirs(model.steps[0][1], "sklearn.compose", "ColumnTransformer") else None
 
 
 def _encoded(model: Any, X: pd.DataFrame) -> Any:
@@ -96,20 +99,22 @@ def _encoded(model: Any, X: pd.DataFrame) -> Any:
     made_of = getattr(first, "transformers_", None)
     known = _KNOWN.get(model)
     if known is None or known.made_of is not made_of:
-        known = _KNOWN[model] = _Known(made_of, _encoder(first), set())
+        known = _KNOWN[model] = _Known(made_of, _encoder(first), {})
     if known.encoder is None or _asks_for_tables(first):
         return None
+    kinds = tuple(X.dtypes)
     try:
-        found = known.encoder(X)
+        found = known.encoder(X, known.tried.get(kinds, "C"))
     except Exception:  # the pipeline says itself what is wrong
         return None
-    kinds = tuple(X.dtypes)
-    if kinds not in known.tried:
-        if not _same(found, first.transform(X)):
-            _KNOWN[model] = known._replace(encoder=None)
-            return None
-        known.tried.add(kinds)
-    return found
+    if kinds in known.tried:
+        return found
+    true = first.transform(X)
+    if not _same(found, true):
+        _KNOWN[model] = known._replace(encoder=None)
+    elif len(X) > 1:  # of one row nobody can tell
+        known.tried[kinds] = "F" if getattr(true, "flags", {"F": False})["F"] and not true.flags["C"] else "C"
+    return true
 
 
 def _asks_for_tables(first: Any) -> bool:
@@ -135,7 +140,7 @@ def _equal(one: Any, other: Any) -> bool:
 def _encoder(first: Any) -> _Encoder | None:
     """Return what a ColumnTransformer does; None if nothing of it would be quicker."""
     try:
-        names, places = list(first.feature_names_in_), first.output_indices_
+        names, places = pd.Index(first.feature_names_in_), first.output_indices_
         fills: list[tuple[slice, Fill]] = []
         quick = False
         for name, transformer, columns in first.transformers_:
@@ -151,7 +156,7 @@ def _encoder(first: Any) -> _Encoder | None:
         return None
 
 
-def _named(column: Any, names: list[Hashable]) -> Hashable:
+def _named(column: Any, names: pd.Index[Any]) -> Hashable:
     if isinstance(column, bool | np.bool_):  # of a mask
         raise TypeError
     return column if isinstance(column, str) else names[column]
@@ -159,47 +164,74 @@ def _named(column: Any, names: list[Hashable]) -> Hashable:
 
 def _fill(transformer: Any, columns: list[Hashable]) -> Fill | None:
     """Return how a transformer is done here; None if it is none of those that are known."""
-    if isinstance(transformer, str) and transformer == "passthrough":
-        return _numbers(columns)
-    if _is(transformer, "sklearn.preprocessing", "FunctionTransformer"):
-        plain = transformer.func is None and not transformer.validate
-        return _numbers(columns) if plain else None
-    if _is(transformer, "sklearn.preprocessing", "StandardScaler"):
-        return _scaled(columns, transformer)
+    done = _in_place(transformer)
+    if done is not None:
+        return _numbers(columns, done)
     if getattr(transformer, "_infrequent_enabled", True) or transformer.dtype is not np.float64:
         return None
-    if _is(transformer, "sklearn.preprocessing", "OrdinalEncoder"):
+    if is_theirs(transformer, "sklearn.preprocessing", "OrdinalEncoder"):
         known = {"error": None, "use_encoded_value": transformer.unknown_value}
         return _codes(columns, transformer.categories_, known[transformer.handle_unknown])
-    if _is(transformer, "sklearn.preprocessing", "OneHotEncoder") and transformer.drop_idx_ is None:
+    if is_theirs(transformer, "sklearn.preprocessing", "OneHotEncoder") and transformer.drop_idx_ is None:
         ignored = transformer.handle_unknown in ("ignore", "infrequent_if_exist")
         return _one_hot(columns, transformer.categories_, ignored)
     return None
 
 
-def _numbers(columns: list[Hashable]) -> Fill:
+def _in_place(transformer: Any) -> InPlace | None:
+    """Return what a transformer does to numbers, each of which stays one; None if it is none of those known."""
+    if transformer is None or (isinstance(transformer, str) and transformer == "passthrough"):
+        return lambda _: None
+    if is_theirs(transformer, "sklearn.pipeline", "Pipeline"):
+        steps = [_in_place(step) for _, step in transformer.steps]
+        return None if None in steps else lambda numbers: [step(numbers) for step in steps if step is not None]
+    if is_theirs(transformer, "sklearn.preprocessing", "FunctionTransformer"):
+        return None if transformer.func is not None or transformer.validate else lambda _: None
+    if is_theirs(transformer, "sklearn.preprocessing", "StandardScaler"):
+        return _scaled(transformer)
+    return _imputed(transformer) if is_theirs(transformer, "sklearn.impute", "SimpleImputer") else None
+
+
+def _numbers(columns: list[Hashable], done: InPlace) -> Fill:
+    names = pd.Index(columns)
+
     def fill(X: pd.DataFrame, result: FloatArray) -> None:
-        for k, column in enumerate(columns):
-            result[:, k] = _number(X[column])
+        numbers = (X if X.columns.equals(names) else X[columns]).to_numpy()
+        if numbers.dtype.kind not in "iuf" or numbers.dtype.itemsize < 8:
+            raise _Strange
+        result[:] = numbers
+        done(result)
 
     return fill
 
 
-def _scaled(columns: list[Hashable], scaler: Any) -> Fill:
+def _scaled(scaler: Any) -> InPlace:
     mean = scaler.mean_ if scaler.with_mean else None
     scale = scaler.scale_ if scaler.with_std else None
-    moved = _numbers(columns)
 
-    def fill(X: pd.DataFrame, result: FloatArray) -> None:
-        moved(X, result)
-        if np.isinf(result).any():
+    def scale_all(numbers: FloatArray) -> None:
+        if np.isinf(numbers).any():
             raise _Strange
         if mean is not None:
-            result -= mean
+            numbers -= mean
         if scale is not None:
-            result /= scale
+            numbers /= scale
 
-    return fill
+    return scale_all
+
+
+def _imputed(imputer: Any) -> InPlace | None:
+    values = np.asarray(imputer.statistics_)
+    missing = imputer.missing_values
+    if values.dtype.kind != "f" or not np.isfinite(values).all() or imputer.add_indicator or missing == missing:
+        return None
+
+    def impute(numbers: FloatArray) -> None:
+        if np.isinf(numbers).any():
+            raise _Strange
+        np.copyto(numbers, values, where=np.isnan(numbers))
+
+    return impute
 
 
 def _codes(columns: list[Hashable], categories: list[Any], unknown: float | None) -> Fill:
@@ -253,14 +285,3 @@ def _looked_up(column: pd.Series[Any], table: dict[str, int], known: bool) -> In
     if strange.any() and (known or not all(isinstance(value, str) for value in values[strange])):
         raise _Strange
     return codes
-
-
-def _number(column: pd.Series[Any]) -> Any:
-    if not isinstance(column.dtype, np.dtype) or column.dtype.kind not in "iuf" or column.dtype.itemsize < 8:
-        raise _Strange
-    return column.to_numpy()
-
-
-def _is(value: Any, module: str, name: str) -> bool:
-    kind = type(value)
-    return kind.__name__ == name and kind.__module__.startswith(module)

@@ -6,8 +6,8 @@ import pytest
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 
 from robust_recourse import Jury, RobustBayesianRecourse
-from robust_recourse.models import networks, predictor
-from robust_recourse.models.networks import network_quickly
+from robust_recourse.models import predictor
+from robust_recourse.models.quick.networks import network_quickly
 from robust_recourse.paper.bench.classifiers import Network
 
 pytestmark = pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
@@ -77,8 +77,8 @@ def test_a_network_that_is_fitted_again_answers_anew():
 
 def test_a_wrong_way_is_never_taken(monkeypatch):
     model = network()
-    monkeypatch.setattr(networks, "_answer", lambda _, __, X: np.zeros((len(X), 2)))
     quick = network_quickly(model, "predict_proba")
+    monkeypatch.setattr(type(quick), "answer", lambda _, X: np.zeros((len(X), 2)))
     for rows in (X, X[:3]):
         np.testing.assert_array_equal(quick(rows), model.predict_proba(rows))
 
@@ -107,7 +107,7 @@ def test_recourses_of_a_jury_are_the_same(monkeypatch):
         return method.fit(X).explain(people)
 
     quick = found()
-    monkeypatch.setattr(predictor, "network_quickly", lambda *_: None)
+    monkeypatch.setattr(predictor, "answered_quickly", lambda *_: None)
     slow = found()
     for name in ("x", "cost", "worst_case_odds", "jury_share", "n_queries", "boundary"):
         np.testing.assert_array_equal(getattr(quick, name), getattr(slow, name))

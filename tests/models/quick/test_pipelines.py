@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import ColumnTransformer, make_column_transformer
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
@@ -21,8 +21,9 @@ from sklearn.preprocessing import (
 )
 
 from robust_recourse import ActionSet, Jury, RobustBayesianRecourse
-from robust_recourse.models import pipelines, predictor
-from robust_recourse.models.pipelines import pipeline_quickly
+from robust_recourse.models import predictor
+from robust_recourse.models.quick import pipelines
+from robust_recourse.models.quick.pipelines import pipeline_quickly
 
 TEXT, NUMBERS = ["status", "home"], ["age", "income"]
 
@@ -65,6 +66,12 @@ PIPELINES = {
             (OneHotEncoder(), TEXT), (StandardScaler(with_mean=False), NUMBERS), sparse_threshold=1.0
         ),
         last(),
+    ),
+    "imputed": lambda: make_pipeline(
+        make_column_transformer(
+            (dense(), TEXT), (make_pipeline(SimpleImputer(strategy="median"), StandardScaler()), NUMBERS)
+        ),
+        RandomForestClassifier(9, random_state=0),
     ),
     "others, too": lambda: make_pipeline(
         make_column_transformer(
@@ -177,7 +184,10 @@ def test_missing_values_are_those_of_the_pipeline():
     )
     known = make_pipeline(encoder, HistGradientBoostingClassifier()).fit(X, outcome(X))
     unknown = make_pipeline(encoder, HistGradientBoostingClassifier()).fit(X.iloc[30:], outcome(X.iloc[30:]))
-    for model in (known, unknown):
+    imputed = make_pipeline(make_column_transformer((SimpleImputer(), NUMBERS)), last()).fit(X, outcome(X))
+    marked = make_column_transformer((SimpleImputer(add_indicator=True), NUMBERS), (dense(), ["status"]))
+    indicated = make_pipeline(marked, last()).fit(X, outcome(X))
+    for model in (known, unknown, imputed, indicated):
         quick = pipeline_quickly(model, "predict_proba")
         for rows in (X.iloc[30:], X, X.head(15)):
             np.testing.assert_array_equal(quick(rows), model.predict_proba(rows))
@@ -196,7 +206,7 @@ def test_a_pipeline_that_is_fitted_again_answers_anew():
 def test_a_wrong_way_is_never_taken(monkeypatch):
     X = table()
     model = PIPELINES["dense"]().fit(X, outcome(X))
-    monkeypatch.setattr(pipelines, "_scaled", lambda columns, _: pipelines._numbers(columns))
+    monkeypatch.setattr(pipelines, "_scaled", lambda _: lambda _: None)
     quick = pipeline_quickly(model, "predict_proba")
     for rows in (X, X.head(3)):
         np.testing.assert_array_equal(quick(rows), model.predict_proba(rows))
@@ -267,7 +277,7 @@ def test_recourses_of_a_jury_are_the_same(name, monkeypatch):
         return method.fit(X).explain(people)
 
     quick = found()
-    monkeypatch.setattr(predictor, "pipeline_quickly", lambda *_: None)
+    monkeypatch.setattr(predictor, "answered_quickly", lambda *_: None)
     slow = found()
     pd.testing.assert_frame_equal(quick.to_frame(), slow.to_frame())
     np.testing.assert_array_equal(quick.n_queries, slow.n_queries)
