@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from multiprocessing import forkserver, get_context
 from typing import Any
 
 __all__ = ["KILLS", "SETTINGS", "dask_setup", "local_cluster"]
@@ -27,14 +27,18 @@ SETTINGS: dict[str, Any] = {
     "distributed.admin.tick.interval": "200ms",
     "distributed.admin.system-monitor.interval": "2s",
     "distributed.worker.memory.monitor-interval": "1s",
-    # Dask has processes give back memory beyond 64 KiB that they do not need at the moment. A part takes and leaves
-    # some megabytes hundreds of times, and to get them anew from the system took a sixth of its time.
-    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 1 << 28,
-    "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 1 << 26,
 }
 """Of Dask, for these workers."""
 
 _AHEAD = "robust_recourse.cluster.ahead"
+_ENVIRONMENT = {
+    # Dask has processes give back memory beyond 64 KiB that they do not need at the moment. A part takes and leaves
+    # some megabytes hundreds of times, and to get them anew from the system took a sixth of its time.
+    "MALLOC_TRIM_THRESHOLD_": str(1 << 28),
+    "MALLOC_MMAP_THRESHOLD_": str(1 << 26),
+    # A process with threads cannot be copied safely, and Arrow's allocator would start one when it is imported.
+    "JE_ARROW_MALLOC_CONF": "background_thread:false",
+}
 
 
 @contextmanager
@@ -44,19 +48,33 @@ def local_cluster() -> Iterator[Any]:
     import distributed
 
     engine: Any = distributed  # which says nothing about its types
-    # On other systems a process that has imported much cannot be copied safely, or not at all.
-    forked = sys.platform == "linux"
-    method = {"distributed.worker.multiprocessing-method": "forkserver"} if forked else {}
-    with dask.config.set({**SETTINGS, **method}):
-        if forked:
-            # One process imports what all workers need, and they are copies of it: also those that replace killed ones.
-            engine.utils.get_mp_context().set_forkserver_preload(["distributed", _AHEAD])
-        # This process needs the same to send a method, and has nothing to do while workers start.
-        threading.Thread(target=import_module, args=(_AHEAD,), daemon=True).start()
-        with engine.LocalCluster(
+    method = {}
+    if sys.platform == "linux":  # elsewhere a process that has imported much cannot be copied safely, or not at all
+        method = {"distributed.worker.multiprocessing-method": "forkserver"}
+        _start_copying()
+    with (
+        dask.config.set({**SETTINGS, **method}),
+        engine.LocalCluster(
             n_workers=os.cpu_count(), threads_per_worker=1, dashboard_address=":0", silence_logs=50
-        ) as cluster:
-            yield cluster
+        ) as cluster,
+    ):
+        yield cluster
+
+
+def _start_copying() -> None:
+    """Start the process that imports what all workers need: they are copies of it, also those that replace others."""
+    before = {name: os.environ.get(name) for name in _ENVIRONMENT}
+    get_context("forkserver").set_forkserver_preload(["distributed", _AHEAD])
+    os.environ.update(_ENVIRONMENT)
+    try:
+        forkserver.ensure_running()
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name)
+            if value is not None:
+                os.environ[name] = value
+    # This process needs the same to send a method, and the other one is busy with it, too.
+    import_module(_AHEAD)
 
 
 def dask_setup(_worker: Any) -> None:
