@@ -113,10 +113,13 @@ def _ahead(
     lows, highs = np.empty((n, size)), np.empty((n, size))
     lows[:, 0], highs[:, 0] = low, high
     begin = lines.begin[which]
-    for node in range(size // 2):
-        for yes in (True, False):
-            child = 2 * node + (1 if yes else 2)
-            lows[:, child], highs[:, child] = _halved(lows[:, node], highs[:, node], begin, np.full(n, yes))
+    for level in range(levels - 1):
+        first, end = 2**level - 1, 2 ** (level + 1) - 1
+        for yes, child in ((True, 2 * first + 1), (False, 2 * first + 2)):
+            children = slice(child, child + 2 * (end - first), 2)
+            lows[:, children], highs[:, children] = _halved(
+                lows[:, first:end], highs[:, first:end], begin[:, None], np.array(yes)
+            )
     every = np.repeat(which, size)
     wanted = ~narrow(every, lows.ravel(), highs.ravel())
     middle = _middle(lows, highs, begin[:, None]).ravel()[wanted]
