@@ -14,6 +14,7 @@ import numpy as np
 from robust_recourse._typing import BoolArray, IntArray
 from robust_recourse.models.errors import ModelError
 from robust_recourse.models.predictor import Predictor, Probabilities
+from robust_recourse.models.quick import unpacked
 from robust_recourse.tables.values import take
 
 __all__ = ["Consent", "Criterion", "Margin", "Rule", "Votes", "naming"]
@@ -93,7 +94,7 @@ class Votes:
         """Return which rows have the quorum."""
         k, order = len(self._jurors), np.argsort(-self._refusals, kind="stable")
         yes, left, votes = np.zeros(len(rows), dtype=bool), np.arange(len(rows)), np.zeros(len(rows))
-        said = []
+        said, X = [], unpacked(X)
         for first in range(0, k, self._block):
             block = order[first : first + self._block]
             some = X if len(left) == len(rows) else take(X, left)
@@ -121,6 +122,7 @@ class Consent:
 
     def __call__(self, X: Any, rows: IntArray) -> BoolArray:
         """Return which rows have both."""
+        X = unpacked(X)
         accepted = self._present(X, rows).copy()
         left = np.flatnonzero(accepted)
         if len(left):

@@ -13,6 +13,7 @@ from robust_recourse.models import torch_modules
 from robust_recourse.models.adapters import adapted
 from robust_recourse.models.decisions import Decision
 from robust_recourse.models.errors import Batch, ModelError, name_rows
+from robust_recourse.models.quick import Quickly, packed
 from robust_recourse.models.quick import quickly as answered_quickly
 from robust_recourse.models.reading import read
 from robust_recourse.models.verdicts import Verdicts
@@ -72,7 +73,7 @@ class Answers:
         """Ask, and read the answer; what goes wrong in either names the row."""
         points = X if self._decode is None else self._decode(X, rows)
         try:
-            return reader((ask or self._ask)(points))
+            return reader(_answered(ask or self._ask, points))
         except ModelError:
             raise
         except Exception as error:
@@ -88,7 +89,7 @@ class Answers:
             for half in np.array_split(failing, 2):
                 points = take(X, half) if self._decode is None else self._decode(X[half], rows[half])
                 try:
-                    self._ask(points)
+                    _answered(self._ask, points)
                 except Exception:
                     failing = half
                     break
@@ -166,6 +167,10 @@ class Acceptance(Answers):
     def __call__(self, X: FloatArray, rows: IntArray) -> FloatArray:
         """Return the number of every row of `X`; `rows` are their numbers in messages."""
         return self.verdicts(X, rows).acceptance
+
+
+def _answered(ask: Callable[[Any], Any], points: Any) -> Any:
+    return ask(points if isinstance(ask, Quickly) else packed(points))
 
 
 def _method(model: Any, names: tuple[str, ...], *, quickly: bool) -> Callable[[Any], Any]:

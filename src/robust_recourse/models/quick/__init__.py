@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
+from robust_recourse.models.quick.base import Quickly
 from robust_recourse.models.quick.estimators import estimator_quickly
 from robust_recourse.models.quick.pipelines import pipeline_quickly
+from robust_recourse.models.quick.unpacked import packed, unpacked
 
-__all__ = ["quickly"]
+__all__ = ["Quickly", "packed", "quickly", "unpacked"]
 
 
-def quickly(model: Any, name: str) -> Callable[[Any], Any] | None:
+def quickly(model: Any, name: str) -> Quickly | None:
     """Return what gives the same answers as the method `name` of a model, and faster; None if no way is known."""
     return pipeline_quickly(model, name) or estimator_quickly(model, name)

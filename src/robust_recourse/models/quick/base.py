@@ -12,9 +12,9 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import pandas as pd
 
 from robust_recourse._typing import FloatArray
+from robust_recourse.models.quick.unpacked import Unpacked, packed, unpacked
 
 __all__ = ["Quickly", "is_theirs", "left_alone"]
 
@@ -37,7 +37,7 @@ class Quickly:
         return hash((id(self._model), self._name))
 
     def __call__(self, X: Any) -> Any:
-        """Answer as the method of the model does."""
+        """Answer as the method of the model does; rows may be unpacked."""
         rows = self.plain(X) if _SAME.get(self._model, True) else None
         if rows is None:
             return self.itself(X)
@@ -53,7 +53,7 @@ class Quickly:
 
     def itself(self, X: Any) -> Any:
         """Ask the model."""
-        return getattr(self._model, self._name)(X)
+        return getattr(self._model, self._name)(packed(X))
 
     def answer(self, rows: FloatArray) -> Any:
         """Answer about plain rows."""
@@ -65,10 +65,10 @@ class Quickly:
 
     def plain(self, X: Any) -> FloatArray | None:
         """Return rows whose numbers scikit-learn would let pass as they are, without a warning; None of others."""
-        names = getattr(self._model, "feature_names_in_", None)
-        if isinstance(X, pd.DataFrame) and names is not None:
-            numbers = all(isinstance(kind, np.dtype) and kind.kind in "iuf" and kind.itemsize == 8 for kind in X.dtypes)
-            X = X.to_numpy(dtype=float) if numbers and list(X.columns) == list(names) else None
+        names, X = getattr(self._model, "feature_names_in_", None), unpacked(X)
+        if isinstance(X, Unpacked) and names is not None:
+            numbers = all(isinstance(kind, np.dtype) and kind.kind in "iuf" and kind.itemsize == 8 for kind in X.kinds)
+            X = X.numbers(tuple(names)).astype(float) if numbers and list(X.columns) == list(names) else None
         elif names is not None or type(X) is not np.ndarray or X.ndim != 2 or X.dtype != np.float64:
             return None
         if X is None or not 0 < len(X) <= (self.most_rows or len(X)) or X.shape[1] != self._model.n_features_in_:

@@ -7,7 +7,6 @@ is mostly made of, are done here by looking up and by the same arithmetic.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from itertools import repeat
 from typing import Any, Literal, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -18,16 +17,20 @@ from scipy import sparse
 from robust_recourse._typing import FloatArray, IntArray
 from robust_recourse.models.quick.base import Quickly, is_theirs, left_alone
 from robust_recourse.models.quick.estimators import estimator_quickly
+from robust_recourse.models.quick.unpacked import Unpacked, unpacked
 
 __all__ = ["pipeline_quickly"]
 
-Fill: TypeAlias = Callable[[pd.DataFrame, FloatArray], None]
+Fill: TypeAlias = Callable[[Unpacked, FloatArray], None]
 """Writes what becomes of some columns of a table into those of a result."""
 
 Order: TypeAlias = Literal["C", "F"]
 
 InPlace: TypeAlias = Callable[[FloatArray], Any]
 """Changes numbers where they are."""
+
+
+_UNKNOWN, _NO_TEXT = -1, -2  # text that no category is, and what is missing or no text
 
 
 class _Strange(Exception):  # noqa: N818
@@ -43,7 +46,7 @@ class _Encoder(NamedTuple):
     sparse: bool
     fills: list[tuple[slice, Fill]]
 
-    def __call__(self, X: Any, order: Order = "C") -> Any:
+    def __call__(self, X: Unpacked, order: Order = "C") -> Any:
         if not X.columns.equals(self.names):
             raise _Strange
         result = np.zeros((len(X), self.width), order=order)
@@ -67,9 +70,10 @@ class _Pipeline(Quickly):
     """Asks a pipeline."""
 
     def __call__(self, X: Any) -> Any:
-        encoded = _encoded(self._model, X) if isinstance(X, pd.DataFrame) and len(X) else None
+        table = unpacked(X)
+        encoded = _encoded(self._model, table) if isinstance(table, Unpacked) and len(table) else None
         if encoded is None:
-            return getattr(self._model, self._name)(X)
+            return self.itself(X)
         for _, step in self._model.steps[1:-1]:
             if step is not None and step != "passthrough":
                 encoded = step.transform(encoded)
@@ -77,7 +81,7 @@ class _Pipeline(Quickly):
         return (estimator_quickly(last, self._name) or getattr(last, self._name))(encoded)
 
 
-def pipeline_quickly(model: Any, name: str) -> Callable[[Any], Any] | None:
+def pipeline_quickly(model: Any, name: str) -> Quickly | None:
     """Return what answers as the method `name` of a pipeline does, and faster; None of other models.
 
     Parameters
@@ -93,7 +97,7 @@ def pipeline_quickly(model: Any, name: str) -> Callable[[Any], Any] | None:
     return _Pipeline(model, name) if is_theirs(model.steps[0][1], "sklearn.compose", "ColumnTransformer") else None
 
 
-def _encoded(model: Any, X: pd.DataFrame) -> Any:
+def _encoded(model: Any, X: Unpacked) -> Any:
     """Return what the first step makes of a table; None where it is better asked itself."""
     first = model.steps[0][1]
     made_of = getattr(first, "transformers_", None)
@@ -102,14 +106,14 @@ def _encoded(model: Any, X: pd.DataFrame) -> Any:
         known = _KNOWN[model] = _Known(made_of, _encoder(first), {})
     if known.encoder is None or _asks_for_tables(first):
         return None
-    kinds = tuple(X.dtypes)
+    kinds = X.kinds
     try:
         found = known.encoder(X, known.tried.get(kinds, "C"))
     except Exception:  # the pipeline says itself what is wrong
         return None
     if kinds in known.tried:
         return found
-    true = first.transform(X)
+    true = first.transform(X.pack())
     if not _same(found, true):
         _KNOWN[model] = known._replace(encoder=None)
     elif len(X) > 1:  # of one row nobody can tell
@@ -193,10 +197,10 @@ def _in_place(transformer: Any) -> InPlace | None:
 
 
 def _numbers(columns: list[Hashable], done: InPlace) -> Fill:
-    names = pd.Index(columns)
+    names = tuple(columns)
 
-    def fill(X: pd.DataFrame, result: FloatArray) -> None:
-        numbers = (X if X.columns.equals(names) else X[columns]).to_numpy()
+    def fill(X: Unpacked, result: FloatArray) -> None:
+        numbers = X.numbers(names)
         if numbers.dtype.kind not in "iuf" or numbers.dtype.itemsize < 8:
             raise _Strange
         result[:] = numbers
@@ -237,9 +241,9 @@ def _imputed(imputer: Any) -> InPlace | None:
 def _codes(columns: list[Hashable], categories: list[Any], unknown: float | None) -> Fill:
     tables = [_lookup(values) for values in categories]
 
-    def fill(X: pd.DataFrame, result: FloatArray) -> None:
+    def fill(X: Unpacked, result: FloatArray) -> None:
         for k, (column, table) in enumerate(zip(columns, tables, strict=True)):
-            code = _looked_up(X[column], table, known=unknown is None)
+            code = _looked_up(*X.codes(column), table, known=unknown is None)
             result[:, k] = code
             if unknown is not None:
                 result[code < 0, k] = unknown
@@ -251,9 +255,9 @@ def _one_hot(columns: list[Hashable], categories: list[Any], ignored: bool) -> F
     tables = [_lookup(values) for values in categories]
     begins = np.cumsum([0, *map(len, categories)])
 
-    def fill(X: pd.DataFrame, result: FloatArray) -> None:
+    def fill(X: Unpacked, result: FloatArray) -> None:
         for begin, column, table in zip(begins[:-1], columns, tables, strict=True):
-            code = _looked_up(X[column], table, known=not ignored)
+            code = _looked_up(*X.codes(column), table, known=not ignored)
             rows = np.flatnonzero(code >= 0)
             result[rows, begin + code[rows]] = 1.0
 
@@ -263,8 +267,8 @@ def _one_hot(columns: list[Hashable], categories: list[Any], ignored: bool) -> F
 def _by_itself(transformer: Any, columns: list[Hashable]) -> Fill:
     """Return how any other transformer is done: by asking it."""
 
-    def fill(X: pd.DataFrame, result: FloatArray) -> None:
-        made = transformer.transform(X[columns])
+    def fill(X: Unpacked, result: FloatArray) -> None:
+        made = transformer.transform(X.pack()[columns])
         result[:] = made.toarray() if hasattr(made, "toarray") else np.asarray(made, dtype=float)
 
     return fill
@@ -277,11 +281,10 @@ def _lookup(values: Any) -> dict[str, int]:
     return {value: code for code, value in enumerate(values)}
 
 
-def _looked_up(column: pd.Series[Any], table: dict[str, int], known: bool) -> IntArray:
-    """Return the codes of a column, -1 for text that is not in the table; `known`: all must be in it."""
-    values = column.to_numpy(dtype=object)
-    codes = np.fromiter(map(table.get, values, repeat(-1)), dtype=np.int64, count=len(values))
-    strange = codes < 0
-    if strange.any() and (known or not all(isinstance(value, str) for value in values[strange])):
+def _looked_up(codes: IntArray, values: list[Any], table: dict[str, int], known: bool) -> IntArray:
+    """Return where the values of codes are in a table, -1 for text that is not in it; `known`: all must be in it."""
+    places = [table.get(value, _UNKNOWN) if isinstance(value, str) else _NO_TEXT for value in values]
+    found: IntArray = np.array([*places, _NO_TEXT])[codes]
+    if (found < (0 if known else _UNKNOWN)).any():
         raise _Strange
-    return codes
+    return found
