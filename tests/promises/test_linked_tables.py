@@ -24,7 +24,7 @@ pytestmark = [
 METHODS = {
     "RBR": lambda model, actions: RobustBayesianRecourse(model, actions, n_samples=30, random_state=0),
     "Bayesian": lambda model, actions: BayesianRecourse(model, actions, n_samples=30, random_state=0),
-    "Wachter": lambda model, actions: Wachter(model, actions),
+    "Wachter": lambda model, actions: Wachter(model, actions, max_halvings=12, max_iter=25),
     "ROAR": lambda model, actions: ROAR(model, actions, n_samples=60, random_state=0),
     "nearest": lambda model, actions: NearestAccepted(model, actions),
 }

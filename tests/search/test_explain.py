@@ -66,8 +66,9 @@ WORDS = {
 
 
 def fitted(method, model, train, **words):
-    samples = {} if method in (NearestAccepted, Wachter) else {"n_samples": 40}
+    samples = {} if method is NearestAccepted else {"n_samples": 40}
     if method is Wachter:
+        samples = {"max_halvings": 12, "max_iter": 25}
         # It follows gradients, of which labels have none.
         plain = model
 

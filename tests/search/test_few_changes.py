@@ -149,7 +149,7 @@ def test_a_model_that_changes_its_mind_is_said_to_be_inconsistent():
     assert found.valid[0] == (found.status[0] == Status.OK)
 
 
-def wide_problem(m=7, p=300):
+def wide_problem(m=4, p=300):
     """Many columns of a linear model, of which the five best are enough for some people, by little."""
     rng = np.random.default_rng(0)
     slope = rng.normal(size=p) * rng.uniform(0.2, 1.0, p)
