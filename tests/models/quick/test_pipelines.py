@@ -39,6 +39,7 @@ def table(n=200, seed=0):
             "age": rng.integers(20, 70, n),
             "home": rng.choice(["own", "rent"], n),
             "income": rng.normal(3.0, 1.0, n),
+            "married": rng.random(n) < 0.4,
         }
     )
 
@@ -66,6 +67,10 @@ PIPELINES = {
             (OneHotEncoder(), TEXT), (StandardScaler(with_mean=False), NUMBERS), sparse_threshold=1.0
         ),
         last(),
+    ),
+    "booleans": lambda: make_pipeline(
+        make_column_transformer((OrdinalEncoder(), TEXT), ("drop", ["income"]), remainder="passthrough"),
+        HistGradientBoostingClassifier(max_iter=9),
     ),
     "imputed": lambda: make_pipeline(
         make_column_transformer(
@@ -159,7 +164,7 @@ def test_what_looks_different_is_put_to_the_pipeline(watched):
     quick = pipeline_quickly(model, "predict_proba")
     quick(X)
     others = [
-        X[["income", *TEXT, "age"]],  # in another order
+        X[["income", *TEXT, "married", "age"]],  # in another order
         X.assign(more=1.0),
         X.assign(age=X["age"].astype("float32")),
         X.assign(age=X["age"].astype(object)),
@@ -234,7 +239,7 @@ def test_infrequent_and_dropped_categories_are_left_to_the_encoder():
 
 def test_columns_by_a_mask_or_a_slice_are_left_to_the_pipeline():
     X = table()
-    for some in ([True, False, True, False], slice("status", "status")):
+    for some in ([True, False, True, False, False], slice("status", "status")):
         model = make_pipeline(make_column_transformer((dense(), some)), last()).fit(X, outcome(X))
         quick = pipeline_quickly(model, "predict_proba")
         np.testing.assert_array_equal(quick(X), model.predict_proba(X))

@@ -18,7 +18,9 @@ from robust_recourse.models.quick.unpacked import Unpacked, packed, unpacked
 
 __all__ = ["Quickly", "is_theirs", "left_alone"]
 
-_SAME: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()  # whether a model was found to answer the same
+_ENOUGH = 64  # rows that are compared before a way is trusted
+_COMPARED: WeakKeyDictionary[Any, int] = WeakKeyDictionary()  # rows of models that were compared; _NEVER: one differed
+_NEVER = -1
 
 
 class Quickly:
@@ -38,17 +40,19 @@ class Quickly:
 
     def __call__(self, X: Any) -> Any:
         """Answer as the method of the model does; rows may be unpacked."""
-        rows = self.plain(X) if _SAME.get(self._model, True) else None
+        compared = _COMPARED.get(self._model, 0)
+        rows = None if compared == _NEVER else self.plain(X)
         if rows is None:
             return self.itself(X)
         try:
             found = self.answer(rows)
         except Exception:  # the model says itself what is wrong
             return self.itself(X)
-        if self._model in _SAME:
+        if compared >= _ENOUGH:
             return found
         true = self.itself(X)
-        _SAME[self._model] = found.dtype == true.dtype and self.same(found, true)
+        same = found.dtype == true.dtype and self.same(found, true)
+        _COMPARED[self._model] = compared + len(rows) if same else _NEVER
         return true
 
     def itself(self, X: Any) -> Any:

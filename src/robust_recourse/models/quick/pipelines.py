@@ -113,7 +113,7 @@ def _encoded(model: Any, X: Unpacked) -> Any:
         return None
     if kinds in known.tried:
         return found
-    true = first.transform(X.pack())
+    true = _as_numbers(first.transform(X.pack()), model)
     if not _same(found, true):
         _KNOWN[model] = known._replace(encoder=None)
     elif len(X) > 1:  # of one row nobody can tell
@@ -125,6 +125,16 @@ def _asks_for_tables(first: Any) -> bool:
     from sklearn import get_config  # whoever has a pipeline has imported it
 
     return hasattr(first, "_sklearn_output_config") or get_config()["transform_output"] != "default"
+
+
+def _as_numbers(encoded: Any, model: Any) -> Any:
+    """Return objects, as booleans beside numbers become, as the numbers that the last step of a pipeline makes of them.
+
+    That is known of those that have a quick way themselves.
+    """
+    if not (isinstance(encoded, np.ndarray) and encoded.dtype.kind == "O") or len(model.steps) > 2:
+        return encoded
+    return encoded if estimator_quickly(model.steps[-1][1], "predict") is None else encoded.astype(float)
 
 
 def _same(found: Any, true: Any) -> bool:
@@ -201,7 +211,7 @@ def _numbers(columns: list[Hashable], done: InPlace) -> Fill:
 
     def fill(X: Unpacked, result: FloatArray) -> None:
         numbers = X.numbers(names)
-        if numbers.dtype.kind not in "iuf" or numbers.dtype.itemsize < 8:
+        if numbers.dtype.kind not in "biuf" or numbers.dtype.itemsize not in (1, 8):
             raise _Strange
         result[:] = numbers
         done(result)

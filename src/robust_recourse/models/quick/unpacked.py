@@ -50,15 +50,18 @@ class Unpacked:
         return kinds
 
     def pack(self) -> pd.DataFrame:
-        """Return the rows as a frame."""
-        return self._whole if self._rows is None else self._whole.iloc[self._rows]
+        """Return the rows as a frame; whoever writes into it leaves the others alone."""
+        return self._whole.copy(deep=False) if self._rows is None else self._whole.iloc[self._rows]
 
     def numbers(self, columns: tuple[Hashable, ...]) -> Any:
-        """Return some columns as an array, of objects if they are no numbers."""
+        """Return some columns as an array, of objects if they are no numbers; booleans beside numbers are 0 and 1."""
         key = "numbers", columns
         if key not in self._known:
             every = len(columns) == self._whole.shape[1] and columns == tuple(self._whole.columns)
-            self._known[key] = (self._whole if every else self._whole[list(columns)]).to_numpy()
+            some = self._whole if every else self._whole[list(columns)]
+            plain = all(isinstance(kind, np.dtype) and kind.kind in "biuf" for kind in some.dtypes)
+            mixed = plain and len({kind.kind == "b" for kind in some.dtypes}) > 1
+            self._known[key] = some.to_numpy(dtype=float) if mixed else some.to_numpy()
         return self._of(self._known[key])
 
     def codes(self, column: Hashable) -> tuple[Any, list[Any]]:
