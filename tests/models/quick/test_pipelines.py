@@ -198,6 +198,16 @@ def test_missing_values_are_those_of_the_pipeline():
             np.testing.assert_array_equal(quick(rows), model.predict_proba(rows))
 
 
+def test_gaps_of_their_own_types_raise_what_the_pipeline_raises():
+    X = table().astype({"income": "Float64"})
+    encoder = make_column_transformer((OrdinalEncoder(), TEXT), remainder="passthrough")
+    quick = pipeline_quickly(make_pipeline(encoder, HistGradientBoostingClassifier()).fit(X, outcome(X)), "predict")
+    quick(X)
+    X.loc[5, "income"] = pd.NA
+    with pytest.raises(ValueError, match="has dtype Float64"):
+        quick(X)
+
+
 def test_a_pipeline_that_is_fitted_again_answers_anew():
     X = table()
     model = PIPELINES["dense"]().fit(X, outcome(X))

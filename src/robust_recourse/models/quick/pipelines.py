@@ -211,7 +211,7 @@ def _numbers(columns: list[Hashable], done: InPlace) -> Fill:
 
     def fill(X: Unpacked, result: FloatArray) -> None:
         numbers = X.numbers(names)
-        if numbers.dtype.kind not in "biuf" or numbers.dtype.itemsize not in (1, 8):
+        if numbers is None or numbers.dtype.itemsize not in (1, 8):
             raise _Strange
         result[:] = numbers
         done(result)

@@ -54,15 +54,19 @@ class Unpacked:
         return self._whole.copy(deep=False) if self._rows is None else self._whole.iloc[self._rows]
 
     def numbers(self, columns: tuple[Hashable, ...]) -> Any:
-        """Return some columns as an array, of objects if they are no numbers; booleans beside numbers are 0 and 1."""
+        """Return some columns of numbers and booleans as an array, None if there are others among them.
+
+        Types with gaps of their own are others: what they become in an array depends on the gaps.
+        """
         key = "numbers", columns
         if key not in self._known:
             every = len(columns) == self._whole.shape[1] and columns == tuple(self._whole.columns)
             some = self._whole if every else self._whole[list(columns)]
             plain = all(isinstance(kind, np.dtype) and kind.kind in "biuf" for kind in some.dtypes)
-            mixed = plain and len({kind.kind == "b" for kind in some.dtypes}) > 1
-            self._known[key] = some.to_numpy(dtype=float) if mixed else some.to_numpy()
-        return self._of(self._known[key])
+            mixed = len({kind.kind == "b" for kind in some.dtypes}) > 1
+            self._known[key] = None if not plain else some.to_numpy(dtype=float) if mixed else some.to_numpy()
+        cells = self._known[key]
+        return None if cells is None else self._of(cells)
 
     def codes(self, column: Hashable) -> tuple[Any, list[Any]]:
         """Return the values of a column as codes, -1 where there is none, and the values that these stand for."""
