@@ -21,7 +21,7 @@ from tests.cluster.models import Hanging, Poison, Slow
 from tests.cluster.test_frames import promised
 
 from robust_recourse import ActionSet, Jury, NearestAccepted, save
-from robust_recourse.cluster import ClusterLostError, IncompleteError, explain_dataset, local, validate_dataset
+from robust_recourse.cluster import ClusterLostError, IncompleteError, engine, explain_dataset, local, validate_dataset
 from robust_recourse.cluster.engine import connected, run_there
 
 distributed = pytest.importorskip("distributed", reason="needs Dask: pip install 'robust-recourse[dask]'")
@@ -40,7 +40,7 @@ KILLS = 20
 def cluster():
     """Two workers, each a process with a nanny that starts another when it dies."""
     with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 2}),
+        dask.config.set({name: value for name, value in local.SETTINGS.items() if ".worker." not in name}),
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as started,
     ):
         yield started
@@ -310,7 +310,7 @@ def print_what_is_there():
         os.kill(victim, signal.SIGKILL)
         while address in client.scheduler_info()["workers"]:
             time.sleep(0.05)
-        client.wait_for_workers(os.cpu_count())
+        client.wait_for_workers(os.cpu_count(), timeout=200)
         sys.stdout.write(f"{json.dumps(list(client.run(what_is_there).values()))}\n")
 
 
@@ -320,6 +320,8 @@ def test_workers_on_this_machine_are_copies_of_one_process(tmp_path):
     script = "from tests.cluster.test_engine import print_what_is_there as show; show()"
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MALLOC_")}
     environment["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [environment.get("PYTHONPATH")])])
+    # By itself Dask would give a worker up that is not there again after so long, and start no other.
+    environment["DASK_DISTRIBUTED__DEPLOY__LOST_WORKER_TIMEOUT"] = "100ms"
     with (tmp_path / "shown").open("w") as shown:
         subprocess.run([sys.executable, "-c", script], env=environment, stdout=shown, check=True)
     before, after = map(json.loads, (tmp_path / "shown").read_text().splitlines())
@@ -327,6 +329,22 @@ def test_workers_on_this_machine_are_copies_of_one_process(tmp_path):
     kept = ["MALLOC_MMAP_THRESHOLD_=67108864", "MALLOC_TRIM_THRESHOLD_=268435456"]
     # With a second thread a copy might wait for ever for a lock that nobody holds any more.
     assert all(known == [before[0][0], kept, 1, True] for known in (*before, *after))
+
+
+def test_who_waits_for_workers_says_so(monkeypatch):
+    monkeypatch.setattr(engine, "_PATIENCE", 0.3)
+    job = SimpleNamespace(time_limit=None, place=SimpleNamespace(name="nowhere"))
+    with (
+        distributed.LocalCluster(n_workers=0, threads_per_worker=1, dashboard_address=None, silence_logs=50) as empty,
+        distributed.Client(empty, set_as_default=False) as client,
+    ):
+        helper = threading.Timer(1.5, empty.scale, [1])
+        helper.start()
+        with pytest.warns(UserWarning, match="has no workers at the moment") as told:
+            outcomes = sorted(run_there(client, lambda _job, part: {"part": part}, job, range(3)))
+        helper.join()
+    assert outcomes == [(part, {"part": part}, "") for part in range(3)]
+    assert len([warning for warning in told if "no workers" in str(warning.message)]) == 1
 
 
 def test_models_are_asked_on_the_cluster(client, numbers_method, tmp_path):

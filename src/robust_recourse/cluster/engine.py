@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
@@ -16,6 +18,8 @@ from robust_recourse.cluster.local import local_cluster
 
 __all__ = ["connected", "run_there"]
 
+_PAUSE = 0.02  # seconds between looks at what has ended: parts last longer
+_PATIENCE = 60.0  # seconds without an end after which somebody looks for workers
 _AHEAD = 8  # parts that wait for every thread: more would only make the scheduler slow
 
 
@@ -107,7 +111,7 @@ def _run(client: Any, work: Any, job: Any, parts: Iterable[Any], shared: Any, mo
         for _ in range(most or _AHEAD * max(sum(client.nthreads().values()), 1)):
             submit()
         try:
-            for future in finished:
+            for future in _ended(finished, client):
                 part, _ = futures.pop(future.key)
                 done, reason = _became(future, distributed)
                 submit()
@@ -116,6 +120,25 @@ def _run(client: Any, work: Any, job: Any, parts: Iterable[Any], shared: Any, mo
             if futures:
                 with suppress(Exception):  # whatever keeps a scheduler from it, it is left behind
                     client.cancel([future for _, future in futures.values()], force=True)
+
+
+def _ended(finished: Any, client: Any) -> Iterator[Any]:
+    """Yield futures as they end; say so once if there is nobody who works on them."""
+    looked, warned = time.monotonic(), False
+    while not finished.is_empty():
+        batch = finished.next_batch(block=False)
+        yield from batch
+        if batch or time.monotonic() - looked < _PATIENCE:
+            time.sleep(0.0 if batch else _PAUSE)
+            continue
+        looked = time.monotonic()
+        if not warned and not client.nthreads():
+            warned = True
+            warnings.warn(
+                f"The scheduler {client.scheduler.address} has no workers at the moment. The parts wait until some "
+                "come; interrupt to stop: what is finished is kept.",
+                stacklevel=2,
+            )
 
 
 def _became(future: Any, distributed: Any) -> tuple[dict[str, Any] | None, str]:

@@ -19,6 +19,9 @@ KILLS = 3
 SETTINGS: dict[str, Any] = {
     # A part that kills a worker may kill some more, until it is alone to blame.
     "distributed.scheduler.allowed-failures": KILLS - 1,
+    # A worker that dies again this long after it died is taken for gone, and nobody starts another: a part that kills
+    # its workers would leave none, and everybody would wait for ever.
+    "distributed.deploy.lost-worker-timeout": "365 days",
     "distributed.worker.daemon": True,
     "distributed.worker.preload": ["robust_recourse.cluster.local"],
     # What a worker looks at a hundred times a second takes time from its part: parts last seconds, not milliseconds.
