@@ -143,6 +143,37 @@ def test_other_models_are_not_meant():
     assert ensemble_quickly(changed, "predict") is None
 
 
+def test_what_is_no_category_raises_what_the_trees_raise():
+    model = MODELS["categories"]().fit(X, Y)
+    quick = ensemble_quickly(model, "predict")
+    quick(X)
+    with pytest.raises(ValueError, match="infinity"):
+        quick(np.where(np.arange(4) == 2, np.inf, X))
+
+
+def test_models_without_a_place_for_methods_of_their_own():
+    class Slotted:
+        __slots__ = ("classes_",)
+
+        def predict(self, X):
+            return X[:, 0] > 0.0
+
+    model = Slotted()
+    model.classes_ = [False, True]
+    assert quickly(model, "predict") is None
+
+
+def test_labels_prove_nothing_about_probabilities(monkeypatch):
+    model = MODELS["forest"]().fit(X, Y)
+    labels, shares = (ensemble_quickly(model, name) for name in ("predict", "predict_proba"))
+    plain = type(shares).answer
+    broken = lambda self, rows: plain(self, rows) * (0.999 if self._name == "predict_proba" else 1)  # noqa: E731
+    monkeypatch.setattr(type(shares), "answer", broken)
+    np.testing.assert_array_equal(labels(X), model.predict(X))
+    for _ in range(2):
+        np.testing.assert_array_equal(shares(X), model.predict_proba(X))
+
+
 def test_forests_of_many_classes():
     labels = np.digitize(X[:, 0] + X[:, 1], [-0.5, 0.5])
     model = MODELS["forest"]().fit(X, labels)

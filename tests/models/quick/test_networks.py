@@ -8,6 +8,7 @@ from sklearn.neural_network import MLPClassifier, MLPRegressor
 from robust_recourse import Jury, RobustBayesianRecourse
 from robust_recourse.models import predictor
 from robust_recourse.models.quick.networks import network_quickly
+from robust_recourse.models.quick.unpacked import unpacked
 from robust_recourse.paper.bench.classifiers import Network
 
 pytestmark = pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
@@ -64,6 +65,22 @@ def test_names_are_checked_by_scikit_learn():
     quick = network_quickly(network(rows=frame), "predict")
     with pytest.warns(UserWarning, match="feature names"):
         quick(X)
+
+
+@pytest.mark.parametrize("kind", [float, int])
+@pytest.mark.parametrize("whole", [True, False])
+def test_rows_of_a_frame_lie_in_memory_as_the_frame_does(kind, whole):
+    rows = RNG.normal(size=(600, 23)) * 10.0
+    columns = {f"c{k}": rows[:, k].astype(kind) for k in range(23)}
+    frame = pd.DataFrame(columns)
+    if whole:
+        frame = pd.DataFrame(np.ascontiguousarray(frame.to_numpy()), columns=list(columns), copy=False)
+    model = MLPClassifier((100,), max_iter=5, random_state=0).fit(frame, rows.sum(axis=1) > 0.0)
+    quick, table = network_quickly(model, "predict_proba"), unpacked(frame)
+    quick(frame)
+    for n in (1, 2, 5, 64, 333):
+        some = RNG.permutation(600)[:n]
+        np.testing.assert_array_equal(quick(table[some]), model.predict_proba(frame.iloc[some]))
 
 
 def test_a_network_that_is_fitted_again_answers_anew():

@@ -218,6 +218,23 @@ def test_a_pipeline_that_is_fitted_again_answers_anew():
     assert (quick(X) != before).all()
 
 
+def test_a_scaler_that_has_learnt_more_answers_anew():
+    X = table()
+    model = PIPELINES["dense"]().fit(X, outcome(X))
+    quick = pipeline_quickly(model, "predict_proba")
+    quick(X)
+    model[0].named_transformers_["standardscaler"].partial_fit(X[NUMBERS] * 3.0)
+    np.testing.assert_array_equal(quick(X), model.predict_proba(X))
+
+
+def test_gaps_that_are_filled_in_short_precision_are_left_to_the_imputer():
+    X = table().astype({"income": "float32", "age": "float32"})
+    model = make_pipeline(make_column_transformer((SimpleImputer(), NUMBERS)), last()).fit(X, outcome(X))
+    quick, rows = pipeline_quickly(model, "predict_proba"), X.astype({"income": float, "age": float})
+    for gaps in (rows, rows.assign(income=rows["income"].where(rows.index % 3 > 0))):
+        np.testing.assert_array_equal(quick(gaps), model.predict_proba(gaps))
+
+
 def test_a_wrong_way_is_never_taken(monkeypatch):
     X = table()
     model = PIPELINES["dense"]().fit(X, outcome(X))

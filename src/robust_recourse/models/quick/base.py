@@ -2,8 +2,8 @@
 
 A small model answers in a tenth of a millisecond, and scikit-learn looks at the rows, and at the model, for up to
 twenty times as long. A search that asks about few rows in many calls, and each of them to twenty jurors, mostly waits
-for that. The same arithmetic in the same order gives the same bits; that is found out with the first rows of each
-model, and where it is not so, or rows are no plain numbers, the model is asked itself.
+for that. The same arithmetic in the same order gives the same bits, of rows that lie in memory alike; that is found out
+with the first rows of each model, and where it is not so, or rows are no plain numbers, the model is asked itself.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from robust_recourse.models.quick.unpacked import Unpacked, packed, unpacked
 __all__ = ["Quickly", "is_theirs", "left_alone"]
 
 _ENOUGH = 64  # rows that are compared before a way is trusted
-_COMPARED: WeakKeyDictionary[Any, int] = WeakKeyDictionary()  # rows of models that were compared; _NEVER: one differed
 _NEVER = -1
+_COMPARED: WeakKeyDictionary[Any, dict[str, int]] = WeakKeyDictionary()
+"""How many rows of models were compared, by method; `_NEVER` if one differed."""
 
 
 class Quickly:
@@ -40,7 +41,8 @@ class Quickly:
 
     def __call__(self, X: Any) -> Any:
         """Answer as the method of the model does; rows may be unpacked."""
-        compared = _COMPARED.get(self._model, 0)
+        known = _COMPARED.setdefault(self._model, {})
+        compared = known.get(self._name, 0)
         rows = None if compared == _NEVER else self.plain(X)
         if rows is None:
             return self.itself(X)
@@ -52,7 +54,8 @@ class Quickly:
             return found
         true = self.itself(X)
         same = found.dtype == true.dtype and self.same(found, true)
-        _COMPARED[self._model] = compared + len(rows) if same else _NEVER
+        # Products of single rows are rounded in a way of their own.
+        known[self._name] = _NEVER if not same else compared + (len(rows) if len(rows) > 1 else 0)
         return true
 
     def itself(self, X: Any) -> Any:
@@ -72,7 +75,7 @@ class Quickly:
         names, X = getattr(self._model, "feature_names_in_", None), unpacked(X)
         if isinstance(X, Unpacked) and names is not None:
             numbers = all(isinstance(kind, np.dtype) and kind.kind in "iuf" and kind.itemsize == 8 for kind in X.kinds)
-            X = X.numbers(tuple(names)).astype(float) if numbers and list(X.columns) == list(names) else None
+            X = X.numbers(tuple(names)) if numbers and list(X.columns) == list(names) else None
         elif names is not None or type(X) is not np.ndarray or X.ndim != 2 or X.dtype != np.float64:
             return None
         if X is None or not 0 < len(X) <= (self.most_rows or len(X)) or X.shape[1] != self._model.n_features_in_:

@@ -55,7 +55,8 @@ class _Boosted(Quickly):
     def answer(self, rows: FloatArray) -> Any:
         """Return the probabilities of the sum over the trees, or the class that it is for."""
         model = self._model
-        encoded = rows if model._preprocessor is None else _encoded(model._preprocessor, rows)
+        numbers = rows.astype(float, copy=False)
+        encoded = numbers if model._preprocessor is None else _with_codes(model._preprocessor, numbers)
         if model._bin_mapper not in _BITS:
             _BITS[model._bin_mapper] = model._bin_mapper.make_known_categories_bitsets()
         known, places = _BITS[model._bin_mapper]
@@ -69,9 +70,11 @@ class _Boosted(Quickly):
         return model.classes_[(total > 0).astype(int)]
 
 
-def _encoded(preprocessor: Any, rows: FloatArray) -> FloatArray:
+def _with_codes(preprocessor: Any, rows: FloatArray) -> FloatArray:
     """Return codes of categories, then numbers; what is missing or unknown has no code."""
     (_, encoder, categorical), (_, _, numbers) = preprocessor.transformers_[:2]
+    if np.isinf(rows[:, categorical]).any():
+        raise ValueError("What is no category at all is left to the trees themselves.")
     codes = []
     for column, values in zip(rows[:, categorical].T, encoder.categories_, strict=True):
         known = values[: len(values) - bool(len(values) and np.isnan(values[-1]))]
@@ -91,10 +94,11 @@ def ensemble_quickly(model: Any, name: str) -> Quickly | None:
     name : str
         Its method, ``"predict"`` or ``"predict_proba"``.
     """
-    classes = np.shape(getattr(model, "classes_", ()))
-    if len(classes) != 1 or classes == (0,) or not left_alone(model, *_THEIRS):
+    forest = is_theirs(model, "sklearn.ensemble", "RandomForestClassifier", "ExtraTreesClassifier")
+    boosted = is_theirs(model, "sklearn.ensemble", "HistGradientBoostingClassifier")
+    if not (forest or boosted) or not left_alone(model, *_THEIRS):
         return None
-    if is_theirs(model, "sklearn.ensemble", "RandomForestClassifier", "ExtraTreesClassifier"):
-        return _Forest(model, name)
-    boosted = is_theirs(model, "sklearn.ensemble", "HistGradientBoostingClassifier") and classes == (2,)
-    return _Boosted(model, name) if boosted else None
+    classes = np.shape(getattr(model, "classes_", ()))
+    if forest:
+        return _Forest(model, name) if len(classes) == 1 and classes != (0,) else None
+    return _Boosted(model, name) if classes == (2,) else None

@@ -56,7 +56,7 @@ def network_quickly(model: Any, name: str) -> Quickly | None:
         Its method, ``"predict"`` or ``"predict_proba"``.
     """
     base = next((kind for kind in type(model).__mro__ if _is_theirs(kind)), None)
-    if base is None or np.shape(getattr(model, "classes_", ())) != (2,):
+    if base is None or type(model).__hash__ is None or np.shape(getattr(model, "classes_", ())) != (2,):
         return None
     kept = all(getattr(type(model), part, None) is getattr(base, part, None) for part in _THEIRS)
     return _Network(model, name) if kept and left_alone(model, *_THEIRS) else None

@@ -30,6 +30,7 @@ InPlace: TypeAlias = Callable[[FloatArray], Any]
 """Changes numbers where they are."""
 
 
+_MOST_TRIED = 64  # kinds of tables that are remembered of a pipeline
 _UNKNOWN, _NO_TEXT = -1, -2  # text that no category is, and what is missing or no text
 
 
@@ -117,6 +118,8 @@ def _encoded(model: Any, X: Unpacked) -> Any:
     if not _same(found, true):
         _KNOWN[model] = known._replace(encoder=None)
     elif len(X) > 1:  # of one row nobody can tell
+        if len(known.tried) >= _MOST_TRIED:
+            known.tried.clear()
         known.tried[kinds] = "F" if getattr(true, "flags", {"F": False})["F"] and not true.flags["C"] else "C"
     return true
 
@@ -220,28 +223,25 @@ def _numbers(columns: list[Hashable], done: InPlace) -> Fill:
 
 
 def _scaled(scaler: Any) -> InPlace:
-    mean = scaler.mean_ if scaler.with_mean else None
-    scale = scaler.scale_ if scaler.with_std else None
-
     def scale_all(numbers: FloatArray) -> None:
         if np.isinf(numbers).any():
             raise _Strange
-        if mean is not None:
-            numbers -= mean
-        if scale is not None:
-            numbers /= scale
+        if scaler.with_mean:
+            numbers -= scaler.mean_
+        if scaler.with_std:
+            numbers /= scaler.scale_
 
     return scale_all
 
 
 def _imputed(imputer: Any) -> InPlace | None:
-    values = np.asarray(imputer.statistics_)
-    missing = imputer.missing_values
-    if values.dtype.kind != "f" or not np.isfinite(values).all() or imputer.add_indicator or missing == missing:
+    short = getattr(imputer, "_fill_dtype", np.dtype(float)) in (np.dtype(np.float32), np.dtype(np.float16))
+    if short or imputer.add_indicator or imputer.missing_values == imputer.missing_values:
         return None
 
     def impute(numbers: FloatArray) -> None:
-        if np.isinf(numbers).any():
+        values = np.asarray(imputer.statistics_)
+        if values.dtype.kind != "f" or not np.isfinite(values).all() or np.isinf(numbers).any():
             raise _Strange
         np.copyto(numbers, values, where=np.isnan(numbers))
 

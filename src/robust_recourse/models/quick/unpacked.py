@@ -26,6 +26,7 @@ class Unpacked:
         self._whole = frame
         self._rows: IntArray | None = None
         self._known: dict[Any, Any] = {}
+        self._packed: pd.DataFrame | None = None
 
     def __len__(self) -> int:
         return len(self._whole if self._rows is None else self._rows)
@@ -51,7 +52,9 @@ class Unpacked:
 
     def pack(self) -> pd.DataFrame:
         """Return the rows as a frame; whoever writes into it leaves the others alone."""
-        return self._whole.copy(deep=False) if self._rows is None else self._whole.iloc[self._rows]
+        if self._packed is None:
+            self._packed = self._whole if self._rows is None else self._whole.iloc[self._rows]
+        return self._packed.copy(deep=False)
 
     def numbers(self, columns: tuple[Hashable, ...]) -> Any:
         """Return some columns of numbers and booleans as an array, None if there are others among them.
@@ -82,7 +85,10 @@ class Unpacked:
         return self._of(codes), values
 
     def _of(self, cells: Any) -> Any:
-        return cells if self._rows is None else cells[self._rows]
+        if self._rows is None:
+            return cells
+        # As in a frame rows lie in memory as the whole does, which decides how products are rounded.
+        return cells[self._rows] if cells.flags.c_contiguous else cells.T.take(self._rows, axis=1).T
 
 
 def unpacked(X: Any) -> Any:
