@@ -7,15 +7,15 @@ from sklearn.tree import DecisionTreeClassifier
 from robust_recourse.actions import ActionSet
 from robust_recourse.math.limits import Room
 from robust_recourse.math.projections import weighted_cost
-from robust_recourse.sampling import boundary
 from robust_recourse.sampling.boundary import Look, find_boundary
+from robust_recourse.sampling.competing import Competition
 from robust_recourse.sampling.segments import Axes, Joined, _cheapest, nearest_segments
 
 
 def leave_as_it_is(patch):
     """Let points be what the segments tell, neither polished nor filled."""
     for name in ("polish", "fill"):
-        patch.setattr(boundary, name, lambda *asked: asked[-1])
+        patch.setattr(f"robust_recourse.sampling.boundary.{name}", lambda *asked: asked[-1])
 
 
 @pytest.fixture(scope="session")
@@ -242,7 +242,8 @@ def test_along_single_columns_a_hyperplane_is_reached_at_the_least_cost(search, 
     assert (cost[reached] <= least[reached] * (1.0 + 1e-5)).all()
     assert (cost <= weighted_cost(plain.x, x0, weights) * (1.0 + 1e-5))[plain.found].all()
     assert model(found.x[reached]).all()
-    assert (oracle.n_queries - asked_before.n_queries <= 2 * p + 100).all()
+    # Where candidates alone are quickly done with, the columns ask what there is to ask.
+    assert (oracle.n_queries <= np.maximum(asked_before.n_queries, 200) + 2 * p + 100).all()
 
 
 def test_single_columns_stay_within_range_and_action_set(search):
@@ -339,8 +340,8 @@ def test_a_single_tree_is_crossed_where_it_is_crossed_first(search, monkeypatch)
         x0, candidates, ranges = X[~model(X)][:40], X[model(X)], (X.min(axis=0), X.max(axis=0))
         room = Room(ActionSet().limits(3), x0, np.ones(x0.shape, dtype=bool))
         best = dense_scan(model, room, candidates, ranges, steps=400)
-        for looks, costs in ((boundary._Search._look_back, ratios), (lambda _: None, before)):
-            monkeypatch.setattr(boundary._Search, "_look_back", looks)
+        for looks, costs in ((Competition._look_back, ratios), (lambda _: None, before)):
+            monkeypatch.setattr(Competition, "_look_back", looks)
             found, _ = search(model, x0, candidates, ranges=ranges)
             costs.extend(room.cost(found.x, np.arange(40)) / best)
             monkeypatch.undo()

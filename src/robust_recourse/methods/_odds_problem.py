@@ -75,7 +75,8 @@ class Problem:
     task: Task
     around: tuple[Around, ...]
     budget: FloatArray  # (m,)
-    near: FloatArray | None = None  # (m, p): rows of the nearest accepted candidates, or of the boundary points
+    near: FloatArray | None = None  # (m, p): rows up to which the default budget reaches, or of the boundary points
+    sure: BoolArray | None = None  # (m,): of whose the model is sure; the others are the nearest accepted candidates
 
     def __len__(self) -> int:
         return len(self.task)

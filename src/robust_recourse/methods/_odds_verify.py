@@ -26,6 +26,10 @@ REASONS = {
     Status.OK: "The recourse is a local minimum of the worst-case odds within its budget.",
     Status.NOT_CONVERGED: "The descent reached its cap of iterations; the recourse is accepted but may be improved.",
     Status.FELL_BACK: ("The model refuses the end of the descent; this is the best of its iterates that it accepts."),
+    Status.SURE: (
+        "This is the cheapest row found of which the model is as sure as of four in five accepted training rows: it is "
+        "surer of it than of the row with the best worst-case odds that costs no more."
+    ),
     Status.NEAREST: (
         "This is the nearest accepted training row, moved into the action set: it is steadier than the row with the "
         "best worst-case odds, of which the model is less sure, or around which it accepts fewer rows."
@@ -58,7 +62,8 @@ def verify(
         x = best_rows(problem, list(problem.parts(scales_of)), solver, last)
         for i in np.flatnonzero(steadiness.prefers_near(problem, x)):
             assert problem.near is not None
-            x[i], ends.status[i] = problem.near[i], Status.NEAREST
+            surely = problem.sure is not None and problem.sure[i]
+            x[i], ends.status[i] = problem.near[i], Status.SURE if surely else Status.NEAREST
     valid = problem.task.oracle.verify(x, every)
     _judge(problem, ends, solver, scales_of, x)
     outcomes = [

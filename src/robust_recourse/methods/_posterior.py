@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
+from scipy.special import logit
 from sklearn.utils.validation import check_is_fitted
 
 from robust_recourse._typing import BoolArray, FloatArray
@@ -19,8 +20,8 @@ from robust_recourse.methods._odds_problem import Problem
 from robust_recourse.methods._odds_verify import verify
 from robust_recourse.methods._promise import keep_promise
 from robust_recourse.methods._steady import Steadiness
+from robust_recourse.methods._sure import learn_sureness, within_reach
 from robust_recourse.methods.base import RecourseMethod
-from robust_recourse.methods.nearest import nearest_accepted
 from robust_recourse.models.predictor import Sureness
 from robust_recourse.result import Answer
 from robust_recourse.sampling.boundary import Look, find_boundary
@@ -31,6 +32,7 @@ from robust_recourse.search import Task
 from robust_recourse.search.explain import movable
 from robust_recourse.search.run import decides, make_task, no_candidate
 from robust_recourse.search.space import Space
+from robust_recourse.search.starting import sure_points
 
 __all__ = ["PosteriorMethod"]
 
@@ -58,6 +60,7 @@ class PosteriorMethod(RecourseMethod):
     lowest_: FloatArray
     highest_: FloatArray
     radius_: float
+    sure_: float | None
 
     goes_beyond = True
 
@@ -70,6 +73,15 @@ class PosteriorMethod(RecourseMethod):
     def promises(self) -> bool:
         """Whether a recourse has to keep more than the model's consent."""
         return self.target_odds is not None
+
+    @property
+    def sureness(self) -> float | None:
+        """The least score of rows up to which the default budget of a table reaches, beyond what is asked for."""
+        if self.sure_ is None or self.delta_plus is not None or self.promises or self.jury is not None:
+            return None
+        if self.margin is None:
+            return self.sure_
+        return self.sure_ - float(logit(self.margin) - logit(0.5 if self.threshold is None else self.threshold))
 
     @abstractmethod
     def _epsilons(self) -> tuple[float | None, float | None]:
@@ -90,9 +102,10 @@ class PosteriorMethod(RecourseMethod):
         if self.target_odds is not None:
             check_real(self.target_odds, "target_odds", minimum=0.0, strict=True, maximum=1.0)
 
-    def learn(self, points: FloatArray, space: Space) -> None:  # noqa: ARG002
-        """Learn the range of the training rows, the sampling radius, and what belongs to it."""
+    def learn(self, points: FloatArray, space: Space) -> None:
+        """Learn the range of the training rows, the sampling radius, what belongs to it, and when the model is sure."""
         learn_sampling(self, points)
+        self.sure_ = None if self.moves_.plain else learn_sureness(self, space)
         self.scales_ = scales = self.scales_at(self.radius_)
         lengths = {"epsilon_0": scales.epsilon_0, "epsilon_1": scales.epsilon_1, "the sampling radius": self.radius_}
         for name, length in lengths.items():
@@ -130,21 +143,19 @@ class PosteriorMethod(RecourseMethod):
     def _problem(self, task: Task) -> Problem:
         """Draw the neighbourhoods of the boundary points; the budgets are what these cost.
 
-        Where the budget of a table reaches up to the nearest accepted row, half of the samples are around that.
+        Where the budget of a table reaches up to another row, half of the samples are around that.
         """
         assert task.boundary is not None
-        every, near, grid = np.arange(len(task)), None, None
+        every, near, sure, grid = np.arange(len(task)), None, None, None
         snapped = task.snap(task.boundary, every)
         if not task.space.exact:
-            room = task.before or task.room
-            grid = Grid(task.space.steps, room)
+            grid = Grid(task.space.steps, task.before or task.room)
             if self.delta_plus is None and self.target_odds is None:
-                near, found = nearest_accepted(task.oracle, room, self.candidates_)
-                near = np.where(found[:, None], task.snap(np.where(found[:, None], near, snapped), every), snapped)
+                near, sure = within_reach(self, task, snapped)
         around = sample_neighbourhoods(
             task.oracle, task.room, task.boundary, self.radius_, self.n_samples, self.seed_, task.switched, grid, near
         )
-        return Problem(task, tuple(around), task.limits.cost(snapped, task.x0), near)
+        return Problem(task, tuple(around), task.limits.cost(snapped, task.x0), near, sure)
 
     def _widened(self, problem: Problem) -> Problem:
         """Add what may be spent beyond the boundary points to the budgets."""
@@ -210,7 +221,9 @@ class PosteriorMethod(RecourseMethod):
         known: list[Neighbourhood | str] = [no_candidate(self)] * len(task)
         held = np.flatnonzero(found)
         if len(held):
-            problem = self._problem(replace(task, boundary=boundary, switched=accepted).take(held))
+            some = replace(task, boundary=boundary, switched=accepted).take(held)
+            before = replace(some, room=some.before or some.room, before=None)
+            problem = self._problem(replace(some, sure=sure_points(self, before)))
             for i, around in zip(held, problem.neighbourhoods(), strict=True):
                 known[i] = around
         return known

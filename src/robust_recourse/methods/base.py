@@ -68,6 +68,11 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
         """Whether a recourse has to keep more than the model's consent."""
         return False
 
+    @property
+    def sureness(self) -> float | None:
+        """The least score, beyond what the criterion asks for, of which it wants the cheapest rows of a table, too."""
+        return None
+
     def __sklearn_clone__(self) -> Self:
         """Copy the parameters; the model is given, so that it stays fitted."""
         return type(self)(**self.get_params(deep=False))

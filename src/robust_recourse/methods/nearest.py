@@ -12,20 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from robust_recourse._typing import BoolArray, FloatArray
 from robust_recourse.actions import ActionSet
 from robust_recourse.futures import Jury
-from robust_recourse.math.limits import Room
 from robust_recourse.methods.base import RecourseMethod
 from robust_recourse.result import Answer, Status
-from robust_recourse.sampling.segments import nearest_segments
+from robust_recourse.sampling.nearest import nearest_accepted
 from robust_recourse.search import Outcome, Task, verify_points
-from robust_recourse.search.oracle import Oracle
 from robust_recourse.search.run import no_candidate
 
-__all__ = ["NearestAccepted", "nearest_accepted"]
+__all__ = ["NearestAccepted"]
 
-_FIRST, _GROWTH = 8, 4  # candidates that are asked about first, and how many times more each time that none will do
 _PAIRS = 2**16  # candidates of all instances that are held together
 
 
@@ -91,32 +87,3 @@ class NearestAccepted(RecourseMethod):
         reached = Outcome(Status.OK, "The recourse is the cheapest accepted training row within the action set.")
         missing = Outcome(Status.NO_CANDIDATE, no_candidate(self))
         return verify_points(task, points, found, [reached if yes else missing for yes in found])
-
-
-def nearest_accepted(oracle: Oracle, room: Room, candidates: FloatArray) -> tuple[FloatArray, BoolArray]:
-    """Ask about the candidates in the order of their cost until one is accepted.
-
-    Returns
-    -------
-    points : ndarray of shape (m, p)
-        The cheapest accepted candidate of every person, moved into its room; NaN if there is none.
-    found : ndarray of bool, shape (m,)
-        Who has one.
-    """
-    points, found = np.full_like(room.x0, np.nan), np.zeros(len(room), dtype=bool)
-    first, last = 0, _FIRST
-    while first < len(candidates) and not found.all():
-        last = min(last, len(candidates))
-        missing = np.flatnonzero(~found)
-        for part in np.array_split(missing, -(-len(missing) * (last - first) // _PAIRS)):
-            segments = nearest_segments(room.take(part), candidates, first, last)
-            # A candidate that moves onto the person is refused as that is.
-            pairs = np.flatnonzero(segments.cost > 0.0)
-            owner, cost = segments.owner(pairs), segments.cost.ravel()[pairs]
-            ends = segments.point(pairs, cost)
-            accepted = oracle(ends, part[owner])
-            order = np.flatnonzero(accepted)[np.lexsort((pairs[accepted], cost[accepted], owner[accepted]))]
-            reached, best = np.unique(owner[order], return_index=True)
-            points[part[reached]], found[part[reached]] = ends[order[best]], True
-        first, last = last, _GROWTH * last
-    return points, found

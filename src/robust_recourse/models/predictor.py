@@ -13,13 +13,15 @@ from robust_recourse.models import torch_modules
 from robust_recourse.models.adapters import adapted
 from robust_recourse.models.decisions import Decision
 from robust_recourse.models.errors import Batch, ModelError, name_rows
-from robust_recourse.models.quick import Quickly, packed
+from robust_recourse.models.quick import Quickly, follows_probabilities, packed
 from robust_recourse.models.quick import quickly as answered_quickly
 from robust_recourse.models.reading import read
 from robust_recourse.models.verdicts import Verdicts
 from robust_recourse.tables.values import take
 
 __all__ = ["Acceptance", "Answers", "Decode", "ModelError", "Predictor", "Probabilities", "Sureness", "name_rows"]
+
+_JUST_ABOVE = float(np.finfo(float).tiny)  # zero
 
 Decode: TypeAlias = Callable[[FloatArray, IntArray], Any]
 
@@ -49,7 +51,7 @@ class Answers:
         self._decode, self._data = decode, data
         self._hint = torch_modules.HINT if torch_modules.is_module(model) else ""
         model = adapted(model, smoothly=self._smoothly)
-        self._decision = Decision.of(model, favourable, threshold)
+        self._model, self._decision = model, Decision.of(model, favourable, threshold)
         # A threshold is one of probabilities where there are some.
         first = ("predict_proba",) if threshold is not None else ()
         self._ask = _method(model, (*first, *self._methods), quickly=quickly)
@@ -130,6 +132,16 @@ class Predictor(Answers):
     def __call__(self, X: FloatArray, rows: IntArray) -> BoolArray:
         """Return which rows of `X` the model accepts; `rows` are their numbers in messages."""
         return self.verdicts(X, rows).accepted
+
+    def least_score(self, sure: Sureness) -> float | None:
+        """Return the least score of accepted rows; None where scores and labels are not known to agree."""
+        decision = self._decision
+        if decision.threshold is not None:
+            return 0.0 if self.asks_as(sure) else None
+        # One half, and a tie, are refused: they are the first class.
+        second = decision.classes is not None and decision.column == 1
+        agree = self.asks_as(sure) or (second and follows_probabilities(self._model))
+        return _JUST_ABOVE if agree else None
 
 
 class Probabilities(Answers):

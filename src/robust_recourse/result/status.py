@@ -13,6 +13,7 @@ class Status(StrEnum):
     OK = "ok"
     ALREADY_FAVOURABLE = "already favourable"
     AT_THE_EDGE = "at the edge"
+    SURE = "sure"
     NEAREST = "nearest accepted row"
     FELL_BACK = "fell back to an accepted iterate"
     NOT_CONVERGED = "not converged"

@@ -44,6 +44,10 @@ class Ask(Protocol):
         """Return the points of the rows that points stand for, or of the next ones towards or away from the person."""
         ...
 
+    def scores(self, points: FloatArray, people: IntArray, /) -> FloatArray | None:
+        """Return how sure the model is of points, positive where it accepts; None if it does not say."""
+        ...
+
     def keeps_rules(self, points: FloatArray, people: IntArray, /) -> BoolArray:
         """Return which points stand for rows that keep the rules; the model is not asked."""
         ...
@@ -75,6 +79,10 @@ class Dearer(NamedTuple):
     def rows(self, points: FloatArray, people: IntArray, rounding: Rounding = "nearest", /) -> FloatArray:
         """Return the points of the rows that points stand for, or of the next ones towards or away from the person."""
         return self.ask.rows(points, people, rounding)
+
+    def scores(self, points: FloatArray, people: IntArray, /) -> FloatArray | None:
+        """Return how sure the model is of points, positive where it accepts; None if it does not say."""
+        return self.ask.scores(points, people)
 
     def keeps_rules(self, points: FloatArray, people: IntArray, /) -> BoolArray:
         """Return which points stand for rows that keep the rules; the model is not asked."""

@@ -43,6 +43,8 @@ class Method(Protocol):
         Whether it asks its jury itself, in `solve`. The criterion of the search is then without the jury.
     promises : bool
         Whether a recourse has to keep more than the model's consent.
+    sureness : float or None
+        The least score, beyond what the criterion asks for, of which it wants the cheapest rows of a table, too.
     """
 
     model: Any
@@ -70,6 +72,11 @@ class Method(Protocol):
     @property
     def promises(self) -> bool:
         """Whether a recourse has to keep more than the model's consent."""
+        ...
+
+    @property
+    def sureness(self) -> float | None:
+        """The least score, beyond what the criterion asks for, of which it wants the cheapest rows of a table, too."""
         ...
 
     def asking(self, margin: float | None, jury: Jury | None) -> Method:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -42,6 +43,10 @@ class Oracle:
         When to stop asking.
     asks_for_more : bool
         Whether the criterion is more than the consent of the present model, if that is given.
+    sure : Question, optional
+        How sure the model is of rows: positive where they satisfy the criterion.
+    least : float, optional
+        The least score that says that rows of a table satisfy the criterion; None if only the criterion knows.
     """
 
     def __init__(
@@ -52,16 +57,33 @@ class Oracle:
         deadline: Deadline | None = None,
         *,
         asks_for_more: bool = True,
+        sure: Question | None = None,
+        least: float | None = None,
     ) -> None:
-        self._asked = _Asked(space, criterion, present or criterion, deadline)
+        self._asked = _Asked(space, criterion, present or criterion, deadline, sure)
+        # (m,): NaN where the criterion is asked
+        self._least = None if least is None or space.exact else np.full(len(space), least)
         self.asks_for_more = asks_for_more and present is not None
         self._people = np.arange(len(space))
 
     def take(self, people: IntArray | BoolArray) -> Oracle:
         """Return the same oracle for some of the people, numbered anew."""
-        some = object.__new__(Oracle)
-        some._asked, some._people, some.asks_for_more = self._asked, self._people[people], self.asks_for_more
+        some = copy(self)
+        some._people = self._people[people]
+        some._least = None if self._least is None else self._least[people]
         return some
+
+    def surer(self, least: FloatArray) -> Oracle:
+        """Return an oracle of the same people, whose points are recourses if the model is at least so sure of them.
+
+        Parameters
+        ----------
+        least : ndarray of shape (m,)
+            The least score of each, NaN for those of whom the criterion is asked.
+        """
+        surer = copy(self)
+        surer._least = least if self._least is None else np.where(np.isnan(least), self._least, least)
+        return surer
 
     @property
     def n_queries(self) -> IntArray:
@@ -79,11 +101,31 @@ class Oracle:
 
     def ahead(self, points: FloatArray, people: IntArray) -> Answers:
         """Ask about points of which some may never be needed; none is counted yet."""
-        return self._asked.answers(points, self._people[people])
+        everybody = self._people[people]
+        if self._least is None:
+            return self._asked.answers(points, everybody)
+        least, accepted = self._least[people], np.zeros(len(points), dtype=bool)
+        keys, by_score = np.empty(len(points), dtype=object), ~np.isnan(least)
+        plain, surely = np.flatnonzero(~by_score), np.flatnonzero(by_score)
+        if len(plain):
+            answers = self._asked.answers(points[plain], everybody[plain])
+            accepted[plain], keys[plain] = answers.accepted, answers._keys
+        if len(surely):
+            scores, keys[surely] = self._asked.scores(points[surely], everybody[surely])
+            accepted[surely] = scores >= least[surely]
+        return Answers(accepted, everybody, keys, self._asked)
 
     def rows(self, points: FloatArray, people: IntArray, rounding: Rounding = "nearest") -> FloatArray:
         """Return the points of the rows that points stand for."""
         return self._asked.space.snap(points, self._people[people], rounding)
+
+    def scores(self, points: FloatArray, people: IntArray) -> FloatArray | None:
+        """Return how sure the model is of points, least of those that break rules; None if it does not say."""
+        if not self._asked.scored:
+            return None
+        scores, keys = self._asked.scores(points, self._people[people])
+        self._asked.count(self._people[people], keys)
+        return scores if self._least is None else scores - np.nan_to_num(self._least[people])
 
     def keeps_rules(self, points: FloatArray, people: IntArray) -> BoolArray:
         """Return which points stand for rows that keep the rules; the model is not asked."""
@@ -142,10 +184,19 @@ class Answers:
 class _Asked:
     """What was asked about all people, and what is known of the answers."""
 
-    def __init__(self, space: Space, criterion: Criterion, present: Criterion, deadline: Deadline | None) -> None:
+    def __init__(
+        self,
+        space: Space,
+        criterion: Criterion,
+        present: Criterion,
+        deadline: Deadline | None,
+        sure: Question | None,
+    ) -> None:
         self.space, self._criterion, self._present, self._deadline = space, criterion, present, deadline
+        self._sure = sure
         self.n_queries = np.zeros(len(space), dtype=np.int64)
         self._known: dict[bytes, bool] = {}
+        self._scores: dict[bytes, float] = {}
         self._counted: set[bytes] = set()
 
     def answers(self, points: FloatArray, people: IntArray) -> Answers:
@@ -160,6 +211,28 @@ class _Asked:
                 keys += _keys(values, owners)
                 accepted[block] = self._remembered(values, owners, keys[first:])
         return Answers(accepted, people, None if self.space.exact else np.array([*keys, None], dtype=object)[:-1], self)
+
+    @property
+    def scored(self) -> bool:
+        return self._sure is not None
+
+    def scores(self, points: FloatArray, people: IntArray) -> tuple[FloatArray, ObjectArray]:
+        """Return how sure the model is of points, and what their rows are known by; nothing is counted."""
+        assert self._sure is not None
+        check_time(self._deadline)
+        values = self.space.legal(points, people)
+        keys, known = _keys(values, people), self._scores
+        new = {key: place for place, key in enumerate(keys) if key not in known}
+        places = np.fromiter(new.values(), dtype=np.int64, count=len(new))
+        answers = np.full(len(places), -np.inf)
+        kept = np.flatnonzero(self.space.keeps_rules(values[places], people[places]))
+        for part in np.array_split(kept, -(-len(kept) // _BATCH) or 1):
+            if len(part):
+                some, owners = values[places[part]], people[places[part]]
+                answers[part] = self._sure(self.space.decode(some, owners), self.space.rows_of(owners))
+        known.update(zip(new, answers.tolist(), strict=True))
+        scores = np.fromiter(map(known.__getitem__, keys), dtype=float, count=len(keys))
+        return scores, np.array([*keys, None], dtype=object)[:-1]
 
     def count(self, people: IntArray, keys: ObjectArray | None) -> None:
         if keys is not None:

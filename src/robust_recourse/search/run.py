@@ -13,22 +13,29 @@ from robust_recourse._progress import track
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse.math.limits import Room
 from robust_recourse.models.criteria import Consent, Criterion, Margin
-from robust_recourse.models.predictor import Predictor
+from robust_recourse.models.predictor import Predictor, Sureness
 from robust_recourse.result.answer import Answer
 from robust_recourse.result.status import Status
 from robust_recourse.sampling.asking import OutOfTime
-from robust_recourse.sampling.boundary import Boundary, find_boundary
 from robust_recourse.search.deadline import Deadline, check_time, is_timed
-from robust_recourse.search.exact import Exact
-from robust_recourse.search.known import known_points
 from robust_recourse.search.method import Method
-from robust_recourse.search.oracle import Oracle
+from robust_recourse.search.oracle import Oracle, Question
 from robust_recourse.search.space import Space
+from robust_recourse.search.starting import find_starts
 from robust_recourse.search.switching import solve_switched, switch, with_price
 from robust_recourse.search.task import Task
 from robust_recourse.search.verify import Outcome, verify_points
 
-__all__ = ["asks_for_more", "criterion", "decides", "make_task", "no_candidate", "out_of_time", "predictor", "run"]
+__all__ = [
+    "asks_for_more",
+    "criterion",
+    "decides",
+    "make_task",
+    "no_candidate",
+    "out_of_time",
+    "predictor",
+    "run",
+]
 
 _PEOPLE = 512  # of a task
 _LIMITED = 64  # of a task if there is a time limit: a task that is not begun is lost
@@ -92,7 +99,9 @@ def run(
 
 def make_task(method: Method, space: Space, free: BoolArray, deadline: Deadline | None = None) -> Task:
     """Put people together who are searched together."""
-    oracle = Oracle(space, criterion(method), predictor(method), deadline, asks_for_more=asks_for_more(method))
+    sure, least = _sureness(method)
+    more = asks_for_more(method)
+    oracle = Oracle(space, criterion(method), predictor(method), deadline, asks_for_more=more, sure=sure, least=least)
     return Task(space, Room(method.limits_, space.points, free), oracle, method.seed_)
 
 
@@ -113,6 +122,20 @@ def criterion(method: Method, data: str = "X") -> Criterion:
     if method.jury is None or method.counts_votes:
         return present
     return Consent(present, method.jury.votes(how, method.jury_order_))
+
+
+def _sureness(method: Method) -> tuple[Question | None, float | None]:
+    """Return what tells how sure the model is that a row satisfies the criterion, and from which score on it does.
+
+    Nothing where a jury votes, too; and no score where labels may contradict it.
+    """
+    if method.jury is not None and not method.counts_votes:
+        return None, None
+    if method.margin is not None:
+        return Sureness(method.model, **{**decides(method), "threshold": method.margin}, quickly=True), None
+    how = {**decides(method), "quickly": True}
+    sure = Sureness(method.model, **how)
+    return sure, Predictor(method.model, **how).least_score(sure)
 
 
 def asks_for_more(method: Method) -> bool:
@@ -142,39 +165,24 @@ def _explain_numbers(method: Method, task: Task) -> list[Answer]:
 
 def _explain_from_boundary(method: Method, task: Task) -> list[Answer]:
     """Find the boundary, switch categories to those of its points, and let the method solve."""
-    found, impossible = _boundary(method, task)
-    reached = task.take(found.found)
+    starts = find_starts(method, task)
+    found: BoolArray = np.asarray(~np.isnan(starts.boundary).any(axis=1))
+    reached, boundary = replace(task, sure=starts.sure).take(found), starts.boundary[found]
     answers: list[Answer] = []
     if len(reached):
         try:
-            answers = _solve(method, reached, found.x[found.found])
+            answers = _solve(method, reached, boundary)
         except OutOfTime:
             if method.promises:
                 raise
             outcomes = [Outcome(Status.HURRIED, _HURRIED)] * len(reached)
-            answers = verify_points(reached, found.x[found.found], np.ones(len(reached), dtype=bool), outcomes)
+            answers = verify_points(reached, boundary, np.ones(len(reached), dtype=bool), outcomes)
     solved_people = iter(answers)
     lost = Outcome(Status.NO_CANDIDATE, no_candidate(method)), Outcome(Status.IMPOSSIBLE, _IMPOSSIBLE)
     return [
-        next(solved_people) if held else task.missing(i, *lost[int(impossible[i])])
-        for i, held in enumerate(found.found)
+        next(solved_people) if held else task.missing(i, *lost[int(starts.impossible[i])])
+        for i, held in enumerate(found)
     ]
-
-
-def _boundary(method: Method, task: Task) -> tuple[Boundary, BoolArray]:
-    """Return the boundary points of people, and for whom it is proven that there is none."""
-    if task.boundary is not None:
-        return Boundary(task.boundary, np.ones(len(task), dtype=bool)), np.zeros(len(task), dtype=bool)
-    seen = known_points(method, task)
-    exact = Exact.nothing(task.x0) if seen is None else seen
-    found = Boundary(exact.x.copy(), exact.known & exact.cheapest)
-    left = np.flatnonzero(~found.found & ~exact.impossible)
-    if len(left):
-        some = task.take(left)
-        found.x[left], found.found[left] = find_boundary(
-            some.oracle, some.room, method.candidates_, method.look(), None if seen is None else seen.x[left]
-        )
-    return found, exact.impossible
 
 
 def _solve(method: Method, task: Task, boundary: FloatArray) -> list[Answer]:

@@ -39,6 +39,8 @@ class Task:
         Their boundary points; None if the method does not look for any.
     switched : ndarray of bool, shape (m,)
         Who is accepted with other categories and the own numbers.
+    sure : ndarray of shape (m, p) or None
+        The cheapest rows of which the model is as sure as the method wants, NaN without one; None if it does not.
     before : Room or None
         The people before their categories were switched, and what they could change then; None if nothing was switched.
     """
@@ -49,6 +51,7 @@ class Task:
     seed: int
     boundary: FloatArray | None = None
     switched: BoolArray | None = None
+    sure: FloatArray | None = None
     before: Room | None = None
 
     def __len__(self) -> int:
@@ -79,6 +82,7 @@ class Task:
             oracle=self.oracle.take(index),
             boundary=None if self.boundary is None else self.boundary[index],
             switched=None if self.switched is None else self.switched[index],
+            sure=None if self.sure is None else self.sure[index],
             before=None if self.before is None else self.before.take(index),
         )
 

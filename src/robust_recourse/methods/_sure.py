@@ -1,0 +1,75 @@
+r"""Rows of a table of which the model is sure: how far the default budget reaches.
+
+Retrained models disagree most about rows that the present model accepts by a hair. How sure it must be is learnt from
+the accepted training rows :math:`z_1, \dots, z_n` with scores :math:`s(z_i) > 0` (log odds, or the model's own): the
+least score that four in five of them have,
+
+.. math:: s^\star = \max \Bigl\{ s : \tfrac1n \sum_{i=1}^n \mathbb 1[s(z_i) \ge s] \ge 0.8 \Bigr\}.
+
+It depends neither on the person nor on what may change, so that whoever may do more pays no more to be as sure. The
+cheapest row with that score is searched for as boundary points are. Where the nearest accepted training row costs less,
+the budget ends there.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import logit
+
+from robust_recourse._typing import BoolArray, FloatArray
+from robust_recourse.methods.base import RecourseMethod
+from robust_recourse.models.predictor import Sureness
+from robust_recourse.sampling.nearest import nearest_accepted
+from robust_recourse.search import Task
+from robust_recourse.search.run import decides
+from robust_recourse.search.space import Space
+
+__all__ = ["learn_sureness", "within_reach"]
+
+_SHARE = 0.8  # of the accepted training rows, of which the model is at least as sure
+_ROWS = 20_000  # training rows that are asked about
+_SAME = 1e-6  # of a score: its last bits depend on what else is in a batch
+_SUREST = float(logit(0.999))  # beyond that forests say 1, and boosted trees any number
+
+
+def learn_sureness(method: RecourseMethod, space: Space) -> float | None:
+    """Return how sure the model is of most accepted training rows, a score; None if it does not tell them apart."""
+    rows = np.unique(np.linspace(0, len(space) - 1, min(_ROWS, len(space))).astype(np.int64))
+    ask = Sureness(method.model, **decides(method, "the training rows"))
+    scores = ask(space.decode(space.table.values[rows], rows), space.rows_of(rows))
+    scores = scores[scores > 0.0]
+    if not len(scores) or np.ptp(scores) <= _SAME * scores.max():
+        return None
+    return min(float(np.quantile(scores, 1.0 - _SHARE, method="lower")), _SUREST)
+
+
+def within_reach(method: RecourseMethod, task: Task, snapped: FloatArray) -> tuple[FloatArray, BoolArray]:
+    """Return the rows up to which budgets reach: the nearest accepted training rows, or cheaper ones that are sure.
+
+    Parameters
+    ----------
+    method : RecourseMethod
+        The method, fitted.
+    task : Task
+        The people, with their boundary points and the points of which the model is sure.
+    snapped : ndarray of shape (m, p)
+        The rows of boundary points, for people who have nothing else.
+
+    Returns
+    -------
+    rows : ndarray of shape (m, p)
+        The rows.
+    sure : ndarray of bool, shape (m,)
+        Of whose the model is sure.
+    """
+    every, room = np.arange(len(task)), task.before or task.room
+    near, found = nearest_accepted(task.oracle, room, method.candidates_)
+    near = np.where(found[:, None], task.snap(np.where(found[:, None], near, snapped), every), snapped)
+    if task.sure is None:
+        return near, np.zeros(len(task), dtype=bool)
+    sure: BoolArray = np.asarray(~np.isnan(task.sure).any(axis=1))
+    rows = task.snap(np.where(sure[:, None], task.sure, near), every)
+    sure &= (room.cost(rows, every) <= room.cost(near, every)) | ~found
+    # The labels of a model may contradict its scores.
+    sure[sure] = task.oracle(rows[sure], every[sure])
+    return np.where(sure[:, None], rows, near), sure

@@ -1,0 +1,90 @@
+"""Where methods start: the cheapest accepted points of people, and the cheapest of which the model is sure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit, logit
+
+from robust_recourse._typing import BoolArray, FloatArray
+from robust_recourse.sampling.boundary import find_boundary
+from robust_recourse.search.exact import Exact
+from robust_recourse.search.known import known_points
+from robust_recourse.search.method import Method
+from robust_recourse.search.task import Task
+
+__all__ = ["Starts", "find_starts", "sure_points"]
+
+_CONSENT = np.nan  # in place of a least score: what the criterion accepts
+
+
+class Starts(NamedTuple):
+    """Points of people, NaN where there is none."""
+
+    boundary: FloatArray  # (m, p)
+    impossible: BoolArray  # (m,): for whom it is proven that there is no boundary point
+    sure: FloatArray | None  # (m, p): of which the model is as sure as the method wants; None if it does not
+
+
+def find_starts(method: Method, task: Task) -> Starts:
+    """Find the boundary points of people, unless the task has them, and if the method wants them the sure ones."""
+    least, given = method.sureness, task.boundary
+    goals = [_CONSENT] if given is None else []
+    if least is not None and least > 0.0:
+        goals.append(least)
+    found = _cheapest(method, task, goals)
+    boundary, impossible = found[0] if given is None else (given, np.zeros(len(task), dtype=bool))
+    if least is None:
+        return Starts(boundary, impossible, None)
+    return Starts(boundary, impossible, found[-1].x if least > 0.0 else boundary)
+
+
+def sure_points(method: Method, task: Task) -> FloatArray | None:
+    """Find the sure points of people who have boundary points."""
+    assert task.boundary is not None
+    return find_starts(method, task).sure
+
+
+class _Found(NamedTuple):
+    x: FloatArray
+    impossible: BoolArray
+
+
+def _cheapest(method: Method, task: Task, goals: Sequence[float]) -> list[_Found]:
+    """Return the cheapest points with least scores, in one search for all goals: so many calls of the model less."""
+    found: list[_Found] = []
+    left, known, n, impossible = [], [], len(task), np.zeros(len(task), dtype=bool)
+    for goal in goals:
+        exact = Exact.nothing(task.x0)
+        able = np.flatnonzero(~impossible)  # who cannot be accepted cannot be so surely
+        asking, some = _towards(method, task.take(able), goal)
+        seen = known_points(asking, some) if len(able) else None
+        if seen is not None:
+            exact.x[able], impossible[able] = seen.x, impossible[able] | seen.impossible
+        done = impossible | (exact.known & (seen is not None and seen.cheapest))
+        left.append(np.flatnonzero(~done) + n * len(found))
+        known.append(exact.x)
+        found.append(_Found(np.where(done[:, None], exact.x, np.nan), impossible.copy()))
+    searched = np.concatenate([np.zeros(0, dtype=np.int64), *left])
+    if len(searched):
+        oracle = task.oracle.take(searched % n)
+        if not np.isnan(goals).all():
+            oracle = oracle.surer(np.asarray(goals)[searched // n])
+        start = np.concatenate(known)[searched]
+        ends = find_boundary(oracle, task.room.take(searched % n), method.candidates_, method.look(), start).x
+        for goal, one in enumerate(found):
+            mine = searched // n == goal
+            one.x[searched[mine] % n] = ends[mine]
+    return found
+
+
+def _towards(method: Method, task: Task, goal: float) -> tuple[Method, Task]:
+    """Return a method and a task that ask for a least score."""
+    if np.isnan(goal):
+        return method, task
+    decisive = next(level for level in (method.margin, method.threshold, 0.5) if level is not None)
+    surer = replace(task, oracle=task.oracle.surer(np.full(len(task), goal)), boundary=None)
+    return method.asking(float(expit(goal + logit(decisive))), method.jury), surer
