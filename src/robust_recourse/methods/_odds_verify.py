@@ -27,8 +27,8 @@ REASONS = {
     Status.NOT_CONVERGED: "The descent reached its cap of iterations; the recourse is accepted but may be improved.",
     Status.FELL_BACK: ("The model refuses the end of the descent; this is the best of its iterates that it accepts."),
     Status.SURE: (
-        "This is the cheapest row found of which the model is as sure as of four in five accepted training rows: it is "
-        "surer of it than of the row with the best worst-case odds that costs no more."
+        "This is the cheapest row found of which the model is as sure as of four in five accepted training rows; of "
+        "the row with the best worst-case odds that costs no more it is less sure."
     ),
     Status.NEAREST: (
         "This is the nearest accepted training row, moved into the action set: it is steadier than the row with the "
@@ -42,6 +42,10 @@ REASONS = {
 AT_THE_EDGE = (
     "The model accepts the row, but in the worst case its refusal is likelier than not: nothing within the budget has "
     "a margin. A larger budget, delta_plus, or more columns to change may give one."
+)
+_SURE_AT_THE_EDGE = (
+    "This is the cheapest row found of which the model is as sure as of four in five accepted training rows. In the "
+    "worst case its refusal is likelier than not, and nothing that costs no more has better odds."
 )
 SWITCHED = (
     "With other categories the model accepts the row with its own numbers, and all samples around them, too; no "
@@ -64,26 +68,34 @@ def verify(
             assert problem.near is not None
             surely = problem.sure is not None and problem.sure[i]
             x[i], ends.status[i] = problem.near[i], Status.SURE if surely else Status.NEAREST
+    sure = np.zeros(len(problem), dtype=bool)
+    if problem.near is not None and problem.sure is not None:
+        sure = problem.sure & (x == problem.near).all(axis=1)
     valid = problem.task.oracle.verify(x, every)
     _judge(problem, ends, solver, scales_of, x)
     outcomes = [
         Outcome(Status.OK, SWITCHED)
         if safe
-        else _outcome(status, log_odds, edge=not problem.task.oracle.asks_for_more)
-        if yes
+        else _outcome(ends.status[i], ends.log_odds[i], edge=not problem.task.oracle.asks_for_more, sure=sure[i])
+        if valid[i]
         else Outcome(Status.INCONSISTENT_MODEL, _INCONSISTENT)
-        for safe, status, log_odds, yes in zip(problem.safe, ends.status, ends.log_odds, valid, strict=True)
+        for i, safe in enumerate(problem.safe)
     ]
     return describe(problem, ends, x, valid, outcomes)
 
 
-def _outcome(status: Status, log_odds: float, *, edge: bool) -> Outcome:
+def _outcome(status: Status, log_odds: float, *, edge: bool, sure: bool) -> Outcome:
     """Say how a search ended that found a row which the model accepts.
 
-    There is no `edge` where a criterion asks for more than the model's consent: that is the margin.
+    There is no `edge` where a criterion asks for more than the model's consent, or the model is `sure`: that is the
+    margin.
     """
-    edge &= log_odds > 0.0 and status in {Status.OK, Status.NOT_CONVERGED}
-    return Outcome(Status.AT_THE_EDGE, AT_THE_EDGE) if edge else Outcome(status, REASONS[status])
+    if log_odds > 0.0 and status in {Status.OK, Status.NOT_CONVERGED}:
+        if sure:
+            return Outcome(Status.SURE, _SURE_AT_THE_EDGE)
+        if edge:
+            return Outcome(Status.AT_THE_EDGE, AT_THE_EDGE)
+    return Outcome(status, REASONS[status])
 
 
 def describe(problem: Problem, ends: Ends, x: FloatArray, found: BoolArray, outcomes: list[Outcome]) -> list[Answer]:

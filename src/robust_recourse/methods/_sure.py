@@ -29,18 +29,19 @@ __all__ = ["learn_sureness", "within_reach"]
 _SHARE = 0.8  # of the accepted training rows, of which the model is at least as sure
 _ROWS = 20_000  # training rows that are asked about
 _SAME = 1e-6  # of a score: its last bits depend on what else is in a batch
-_SUREST = float(logit(0.999))  # beyond that forests say 1, and boosted trees any number
+_SUREST = float(logit(0.999))  # log odds: beyond that forests say 1, and boosted trees any number
 
 
 def learn_sureness(method: RecourseMethod, space: Space) -> float | None:
     """Return how sure the model is of most accepted training rows, a score; None if it does not tell them apart."""
     rows = np.unique(np.linspace(0, len(space) - 1, min(_ROWS, len(space))).astype(np.int64))
     ask = Sureness(method.model, **decides(method, "the training rows"))
-    scores = ask(space.decode(space.table.values[rows], rows), space.rows_of(rows))
-    scores = scores[scores > 0.0]
+    said = ask.verdicts(space.decode(space.table.values[rows], rows), space.rows_of(rows))
+    scores = said.score[said.score > 0.0]
     if not len(scores) or np.ptp(scores) <= _SAME * scores.max():
         return None
-    return min(float(np.quantile(scores, 1.0 - _SHARE, method="lower")), _SUREST)
+    least = float(np.quantile(scores, 1.0 - _SHARE, method="lower"))
+    return least if said.scale == "score" else min(least, _SUREST)
 
 
 def within_reach(method: RecourseMethod, task: Task, snapped: FloatArray) -> tuple[FloatArray, BoolArray]:

@@ -13,7 +13,7 @@ from robust_recourse.notices.writing import Writer
 
 __all__ = ["CAUTIONS", "NO_RECOURSE", "consent", "describe", "describe_all", "how", "least_share", "percent", "phrases"]
 
-_WITHOUT_NOTE = {"ok", "nearest accepted row"}  # nothing to note about the change
+_WITHOUT_NOTE = {"ok", "sure", "nearest accepted row"}  # nothing to note about the change
 # What the person is told; the reason of the search is for those who run it.
 NO_RECOURSE: Mapping[str, str] = {
     "no favourable candidate reachable": "the model accepts none of the changes that were tried",
