@@ -31,19 +31,19 @@ def explain(stripes, **words):
 @pytest.fixture
 def compared(monkeypatch):
     """Collect what every comparison was about, and what came of it."""
-    seen, prefers = [], Steadiness.prefers_near
+    seen, prefers = [], Steadiness.prefers_reach
 
     def collecting(self, problem, x):
         found = prefers(self, problem, x)
         seen.append((self, problem, x.copy(), found))
         return found
 
-    monkeypatch.setattr(Steadiness, "prefers_near", collecting)
+    monkeypatch.setattr(Steadiness, "prefers_reach", collecting)
     return seen
 
 
 def within(problem, i):
-    return problem.cost(problem.near[i : i + 1], np.array([i]))[0] <= problem.budget[i]
+    return problem.cost(problem.reach.rows[i : i + 1], np.array([i]))[0] <= problem.budget[i]
 
 
 def test_labels_agree_with_one_question_at_a_time(stripes, compared):
@@ -57,7 +57,7 @@ def test_labels_agree_with_one_question_at_a_time(stripes, compared):
         low, high = (side[i] for side in task.limits.reach(room.x0))
         own, other = (
             sum(bool(task.oracle(np.clip(row[i] + one, low, high)[None], np.array([i]))[0]) for one in noise)
-            for row in (x, problem.near)
+            for row in (x, problem.reach.rows)
         )
         expected.append(bool(within(problem, i) and other > own))
     assert found.tolist() == expected
@@ -96,7 +96,7 @@ def test_a_model_with_probabilities_is_asked_how_sure_it_is(stripes, compared, m
     ((_, problem, x, found),) = compared
     space, every = problem.task.space, np.arange(len(problem))
     own, other = (
-        Rated().predict_proba(space.decode(space.legal(rows, every), every))[:, 1] for rows in (x, problem.near)
+        Rated().predict_proba(space.decode(space.legal(rows, every), every))[:, 1] for rows in (x, problem.reach.rows)
     )
     expected = (other > own) & np.array([within(problem, i) for i in every])
     assert found.tolist() == expected.tolist()

@@ -279,3 +279,42 @@ def test_the_last_question_is_put_to_the_model_itself(monkeypatch):
     found = NearestAccepted(model, ActionSet(immutable=["a"]), random_state=0).fit(X).explain(people)
     np.testing.assert_array_equal(found.valid, model.predict(found.x))
     assert not found.valid.all()
+
+
+def rated(X, rows):  # noqa: ARG001
+    return X["whole"].to_numpy(dtype=float) - 6.0
+
+
+def test_people_may_be_asked_how_sure_the_model_is_of_their_points():
+    space, model = framed(), Model()
+    oracle = Oracle(space, model, sure=rated)
+    people = np.arange(4)
+    points = space.points[[5, 7, 8, 10]]  # whole is 5, 7, 8 and 10
+    np.testing.assert_array_equal(oracle(points, people), [False, True, True, True])
+    np.testing.assert_allclose(oracle.scores(points, people), [-1.0, 1.0, 2.0, 4.0])
+    before = oracle.n_queries.sum()
+    least = np.full(len(space), np.nan)
+    least[[1, 2, 3]] = 2.0, 2.0, 4.5
+    surer = oracle.surer(least)
+    np.testing.assert_array_equal(surer(points, people), [False, False, True, False])
+    np.testing.assert_allclose(surer.scores(points, people), [-1.0, -1.0, 0.0, -0.5])
+    np.testing.assert_array_equal(surer.take(people[::-1])(points[::-1], people), [False, True, False, False])
+    assert surer.n_queries.sum() == before  # the same rows
+
+
+def test_scores_decide_where_they_are_known_to():
+    space, model = framed(), Model()
+    oracle = Oracle(space, model, sure=rated, least=1e-300)
+    np.testing.assert_array_equal(oracle(space.points[[5, 6, 7]], np.arange(3)), [False, False, True])
+    assert not model.batches
+    assert oracle.n_queries[:4].tolist() == [1, 1, 1, 0]
+    surer = oracle.surer(np.where(np.arange(len(space)) == 2, 5.0, np.nan))
+    np.testing.assert_array_equal(surer(space.points[[5, 7, 7]], np.arange(3)), [False, True, False])
+
+
+def test_scores_of_rows_that_break_rules_are_the_least():
+    space = framed(rules=["whole <= 8"])
+    oracle = Oracle(space, Model(), sure=rated)
+    scores = oracle.scores(space.points[[5, 10]], np.array([0, 1]))
+    np.testing.assert_array_equal(scores, [-1.0, -np.inf])
+    assert Oracle(space, Model()).scores(space.points[:1], np.array([0])) is None

@@ -10,6 +10,7 @@ import numpy as np
 from robust_recourse._typing import BoolArray, FloatArray, IntArray, Rounding
 from robust_recourse.math.odds import Scales
 from robust_recourse.math.projections import project, settle
+from robust_recourse.methods._sure import Reach
 from robust_recourse.sampling.neighbourhood import Around, Neighbourhood
 from robust_recourse.search import Task
 
@@ -75,8 +76,7 @@ class Problem:
     task: Task
     around: tuple[Around, ...]
     budget: FloatArray  # (m,)
-    near: FloatArray | None = None  # (m, p): rows up to which the default budget reaches, or of the boundary points
-    sure: BoolArray | None = None  # (m,): of whose the model is sure; the others are the nearest accepted candidates
+    reach: Reach | None = None  # of the default budget of a table
 
     def __len__(self) -> int:
         return len(self.task)

@@ -57,8 +57,8 @@ class _Climb:
         """Start from roundings of the ends, and walk."""
         every = np.concatenate([np.zeros(0, dtype=np.int64), *(part.people for part in self._parts)])
         rows = [self._problem.settle(ends[every], every, rounding) for rounding in ROUNDINGS]
-        if self._problem.near is not None:
-            rows.append(self._problem.near[every])
+        if self._problem.reach is not None:
+            rows.append(self._problem.reach.rows[every])
         owner, points = np.tile(every, len(rows)), np.concatenate(rows)
         able = self._problem.cost(points, owner) <= self._problem.budget[owner]
         moved = self._offer(points[able], owner[able])

@@ -64,13 +64,12 @@ def verify(
         _fall_back(problem, ends, x, problem.task.oracle(x, every))
     else:
         x = best_rows(problem, list(problem.parts(scales_of)), solver, last)
-        for i in np.flatnonzero(steadiness.prefers_near(problem, x)):
-            assert problem.near is not None
-            surely = problem.sure is not None and problem.sure[i]
-            x[i], ends.status[i] = problem.near[i], Status.SURE if surely else Status.NEAREST
+        for i in np.flatnonzero(steadiness.prefers_reach(problem, x)):
+            assert problem.reach is not None
+            x[i], ends.status[i] = problem.reach.rows[i], Status.SURE if problem.reach.sure[i] else Status.NEAREST
     sure = np.zeros(len(problem), dtype=bool)
-    if problem.near is not None and problem.sure is not None:
-        sure = problem.sure & (x == problem.near).all(axis=1)
+    if problem.reach is not None:
+        sure = problem.reach.sure & (x == problem.reach.rows).all(axis=1)
     valid = problem.task.oracle.verify(x, every)
     _judge(problem, ends, solver, scales_of, x)
     outcomes = [

@@ -20,7 +20,7 @@ from robust_recourse.methods._odds_problem import Problem
 from robust_recourse.methods._odds_verify import verify
 from robust_recourse.methods._promise import keep_promise
 from robust_recourse.methods._steady import Steadiness
-from robust_recourse.methods._sure import learn_sureness, within_reach
+from robust_recourse.methods._sure import learn_sureness, reach_of
 from robust_recourse.methods.base import RecourseMethod
 from robust_recourse.models.predictor import Sureness
 from robust_recourse.result import Answer
@@ -146,23 +146,26 @@ class PosteriorMethod(RecourseMethod):
         Where the budget of a table reaches up to another row, half of the samples are around that.
         """
         assert task.boundary is not None
-        every, near, sure, grid = np.arange(len(task)), None, None, None
+        every, reach, grid = np.arange(len(task)), None, None
         snapped = task.snap(task.boundary, every)
         if not task.space.exact:
             grid = Grid(task.space.steps, task.before or task.room)
             if self.delta_plus is None and self.target_odds is None:
-                near, sure = within_reach(self, task, snapped)
+                reach = reach_of(self, task, snapped)
+        second = None if reach is None else reach.rows
         around = sample_neighbourhoods(
-            task.oracle, task.room, task.boundary, self.radius_, self.n_samples, self.seed_, task.switched, grid, near
+            task.oracle, task.room, task.boundary, self.radius_, self.n_samples, self.seed_, task.switched, grid, second
         )
-        return Problem(task, tuple(around), task.limits.cost(snapped, task.x0), near, sure)
+        return Problem(task, tuple(around), task.limits.cost(snapped, task.x0), reach)
 
     def _widened(self, problem: Problem) -> Problem:
         """Add what may be spent beyond the boundary points to the budgets."""
         budget = problem.budget + (_BUDGET if self.delta_plus is None else self.delta_plus)
-        if problem.near is not None:
-            nearest = problem.cost(problem.near, np.arange(len(problem)))
-            budget = np.where(nearest > problem.budget * ROUNDED, nearest, budget)
+        if problem.reach is not None:
+            every, least = np.arange(len(problem)), problem.budget * ROUNDED
+            reached, nearest = (problem.cost(rows, every) for rows in (problem.reach.rows, problem.reach.nearest))
+            budget = np.where(nearest > least, np.minimum(budget, nearest), budget)
+            budget = np.where(reached > least, reached, budget)
         return replace(problem, budget=budget)
 
     def to_points(self, X: Any, name: str = "X") -> FloatArray:

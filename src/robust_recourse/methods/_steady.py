@@ -1,9 +1,9 @@
 r"""Which of two recourses of a table is steadier: the last choice.
 
-Odds are known where samples are. With many columns a descent may end far from all of them, where a training row that is
-accepted would have survived better. So the end is compared with that row: by how *sure* the model is of each, the score
-behind its answer. Where it says the same of both, as a model of labels always does, and where the search asks for more
-than the model's consent, by the share of the rows around each that the criterion accepts,
+Odds are known where samples are. With many columns a descent may end far from all of them, where the row up to which
+the budget reaches would have survived better. So the end is compared with that row: by how *sure* the model is of each,
+the score behind its answer. Where it says the same of both, as a model of labels always does, and where the search asks
+for more than the model's consent, by the share of the rows around each that the criterion accepts,
 
 .. math:: \hat s(x) = \frac1n \sum_{i=1}^n \mathbb 1\bigl[\text{accepted}(x + \tau \xi_i)\bigr],
     \qquad \xi_i \sim \mathcal N(0, I),
@@ -47,20 +47,21 @@ class Steadiness:
     radius: float
     n: int
 
-    def prefers_near(self, problem: Problem, x: FloatArray) -> BoolArray:
-        """Return for whom the nearest accepted row is within the budget, and steadier than the row `x`.
+    def prefers_reach(self, problem: Problem, x: FloatArray) -> BoolArray:
+        """Return for whom the row up to which the budget reaches is within it, and steadier than the row `x`.
 
         Parameters
         ----------
         problem : Problem
-            The people, their budgets and their nearest accepted rows.
+            The people, their budgets and how far these reach.
         x : ndarray of shape (m, p)
             What they would be told.
         """
         found = np.zeros(len(problem), dtype=bool)
-        near, every = problem.near, np.arange(len(problem))
-        if near is None:
+        every = np.arange(len(problem))
+        if problem.reach is None:
             return found
+        near = problem.reach.rows
         able = (near != x).any(axis=1) & ~problem.safe & (problem.cost(near, every) <= problem.budget)
         people = np.flatnonzero(able)
         if len(people) and not problem.task.oracle.asks_for_more:

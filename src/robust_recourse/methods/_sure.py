@@ -13,6 +13,9 @@ the budget ends there.
 
 from __future__ import annotations
 
+from math import ceil
+from typing import NamedTuple
+
 import numpy as np
 from scipy.special import logit
 
@@ -24,7 +27,7 @@ from robust_recourse.search import Task
 from robust_recourse.search.run import decides
 from robust_recourse.search.space import Space
 
-__all__ = ["learn_sureness", "within_reach"]
+__all__ = ["Reach", "learn_sureness", "reach_of"]
 
 _SHARE = 0.8  # of the accepted training rows, of which the model is at least as sure
 _ROWS = 20_000  # training rows that are asked about
@@ -37,15 +40,23 @@ def learn_sureness(method: RecourseMethod, space: Space) -> float | None:
     rows = np.unique(np.linspace(0, len(space) - 1, min(_ROWS, len(space))).astype(np.int64))
     ask = Sureness(method.model, **decides(method, "the training rows"))
     said = ask.verdicts(space.decode(space.table.values[rows], rows), space.rows_of(rows))
-    scores = said.score[said.score > 0.0]
-    if not len(scores) or np.ptp(scores) <= _SAME * scores.max():
+    scores = np.sort(said.score[said.score > 0.0])
+    if not len(scores) or np.ptp(scores) <= _SAME * scores[-1]:
         return None
-    least = float(np.quantile(scores, 1.0 - _SHARE, method="lower"))
+    least = float(scores[len(scores) - ceil(_SHARE * len(scores))])
     return least if said.scale == "score" else min(least, _SUREST)
 
 
-def within_reach(method: RecourseMethod, task: Task, snapped: FloatArray) -> tuple[FloatArray, BoolArray]:
-    """Return the rows up to which budgets reach: the nearest accepted training rows, or cheaper ones that are sure.
+class Reach(NamedTuple):
+    """How far the budgets of people reach."""
+
+    rows: FloatArray  # (m, p)
+    sure: BoolArray  # (m,): of whose rows the model is sure; the others are the nearest accepted training rows
+    nearest: FloatArray  # (m, p): these, NaN without one
+
+
+def reach_of(method: RecourseMethod, task: Task, snapped: FloatArray) -> Reach:
+    """Return how far budgets reach: up to the nearest accepted training rows, or up to cheaper ones that are sure.
 
     Parameters
     ----------
@@ -55,22 +66,16 @@ def within_reach(method: RecourseMethod, task: Task, snapped: FloatArray) -> tup
         The people, with their boundary points and the points of which the model is sure.
     snapped : ndarray of shape (m, p)
         The rows of boundary points, for people who have nothing else.
-
-    Returns
-    -------
-    rows : ndarray of shape (m, p)
-        The rows.
-    sure : ndarray of bool, shape (m,)
-        Of whose the model is sure.
     """
     every, room = np.arange(len(task)), task.before or task.room
     near, found = nearest_accepted(task.oracle, room, method.candidates_)
-    near = np.where(found[:, None], task.snap(np.where(found[:, None], near, snapped), every), snapped)
+    near[found] = task.snap(near[found], every[found])
+    rows, sure = np.where(found[:, None], near, snapped), np.zeros(len(task), dtype=bool)
     if task.sure is None:
-        return near, np.zeros(len(task), dtype=bool)
-    sure: BoolArray = np.asarray(~np.isnan(task.sure).any(axis=1))
-    rows = task.snap(np.where(sure[:, None], task.sure, near), every)
-    sure &= (room.cost(rows, every) <= room.cost(near, every)) | ~found
+        return Reach(rows, sure, near)
+    sure |= ~np.isnan(task.sure).any(axis=1)
+    surely = task.snap(np.where(sure[:, None], task.sure, rows), every)
+    sure &= (room.cost(surely, every) <= room.cost(rows, every)) | ~found
     # The labels of a model may contradict its scores.
-    sure[sure] = task.oracle(rows[sure], every[sure])
-    return np.where(sure[:, None], rows, near), sure
+    sure[sure] = task.oracle(surely[sure], every[sure])
+    return Reach(np.where(sure[:, None], surely, rows), sure, near)

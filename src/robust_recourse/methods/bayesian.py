@@ -41,9 +41,9 @@ class RobustBayesianRecourse(PosteriorMethod):
     sigma : float, optional
         Smoothing; None for 0.25 sampling radii, 0.5 for a frame.
     delta_plus : float, optional
-        Budget beyond the cost of the boundary point; not used if odds are promised. None for 0.2 or, for a frame,
-        what the nearest accepted training row costs more than the boundary point; half of the samples are then around
-        that row.
+        Budget beyond the cost of the boundary point; not used if odds are promised. None for 0.2 or, for a frame, what
+        the cheapest row costs more of which the model is as sure as of four in five accepted training rows, or the
+        nearest of these rows if that is cheaper; half of the samples are then around that row.
     target_odds : float, optional
         Promised odds, at most 1: instead of the least worst-case odds within a budget, find the least cost at which
         the worst-case odds are at most these. Each person then gets the margin that their own neighbourhood needs.
@@ -88,6 +88,8 @@ class RobustBayesianRecourse(PosteriorMethod):
         Smallest and largest values of the training rows.
     radius_ : float
         The sampling radius as a length.
+    sure_ : float or None
+        The score that four in five accepted training rows of a frame have; None of arrays, and of models of labels.
     scales_ : Scales
         Smoothing and ambiguity radii.
 
