@@ -60,7 +60,7 @@ class PosteriorMethod(RecourseMethod):
     lowest_: FloatArray
     highest_: FloatArray
     radius_: float
-    sure_: float | None
+    sure_: float | None = None
 
     goes_beyond = True
 

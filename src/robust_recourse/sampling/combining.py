@@ -43,15 +43,16 @@ _NUMBERS = 2**23  # in the points that are scored together
 
 
 class _Options(NamedTuple):
-    """Changes of single columns of a base."""
+    """Changes of single columns of bases, sorted by these."""
 
+    base: IntArray  # (n,)
     column: IntArray  # (n,)
     value: FloatArray  # (n,)
     cost: FloatArray  # (n,): added to that of the base
     score: FloatArray  # (n,): the same
 
     def take(self, which: IntArray) -> _Options:
-        return _Options(self.column[which], self.value[which], self.cost[which], self.score[which])
+        return _Options(self.base[which], self.column[which], self.value[which], self.cost[which], self.score[which])
 
 
 class _Points(NamedTuple):
@@ -181,25 +182,26 @@ def _tried(ask: Ask, room: Room, ladder: Ladder, bases: _Points, best: FloatArra
     assert score is not None
     cost = room.cost(points, people)
     at, spent = score[:n], cost[:n]
-    options = _Options(column, value, cost[n:] - spent[base], score[n:] - at[base])
+    options = _Options(base, column, value, cost[n:] - spent[base], score[n:] - at[base])
     begin = np.searchsorted(base, np.arange(n + 1))
     # From the person itself; a point far from others may have neighbours that are all alike.
     own = np.flatnonzero(spent == 0.0)
     silent = own[[len(np.unique(score[n + begin[b] : n + begin[b + 1]])) < 3 for b in own]]
-    built, of = [bases.x[:0]], [base[:0]]
+    able = _undominated(options)
+    begin = np.searchsorted(able.base, np.arange(n + 1))
+    chosen, of = [base[:0]], [base[:0]]
     for b, owner in enumerate(bases.owner):
-        mine = _undominated(options.take(np.arange(begin[b], begin[b + 1])))
-        chosen = list(_chosen(mine, float(at[b]), float(limit[owner] - spent[b])))
-        sets = np.tile(bases.x[b], (len(chosen), 1))
-        for point, places in zip(sets, chosen, strict=True):
-            point[mine.column[places]] = mine.value[places]
-        built.append(sets)
+        mine = able.take(np.arange(begin[b], begin[b + 1]))
+        sets = [begin[b] + places for places in _chosen(mine, float(at[b]), float(limit[owner] - spent[b]))]
+        chosen += sets
         of.append(np.full(len(sets), b))
+    whose, places = np.concatenate(of), np.concatenate(chosen)
+    combined, rows = bases.x[whose], np.repeat(np.arange(len(whose)), list(map(len, chosen[1:])))
+    combined[rows, able.column[places]] = able.value[places]
     lack, gain = np.zeros(len(room)), np.zeros(room.x0.shape)
     np.maximum.at(lack, bases.owner, -at)
     helps = np.flatnonzero((options.cost > 0.0) & (options.score > 0.0))
     np.maximum.at(gain, (bases.owner[base[helps]], column[helps]), options.score[helps] / options.cost[helps])
-    combined, whose = np.concatenate(built), np.concatenate(of)
     combined = ask.rows(combined, bases.owner[whose], "inward")
     cost = room.cost(combined, bases.owner[whose])
     fits = np.flatnonzero((cost > 0.0) & (cost <= limit[bases.owner[whose]] * ROUNDED))
@@ -247,15 +249,13 @@ def _values(
 
 def _undominated(options: _Options) -> _Options:
     """Keep of every column the options of which none is better that costs no more, nor is doing nothing."""
-    options = options.take(np.lexsort((-options.score, options.cost, options.column)))
-    kept, column, best = [], -1, -np.inf
-    for place, (k, cost, score) in enumerate(zip(options.column, options.cost, options.score, strict=True)):
-        if k != column:
-            column, best = k, -np.inf
-        if score > best and (cost < 0.0 or score > 0.0):
-            kept.append(place)
-            best = score
-    return options.take(np.array(kept, dtype=np.int64))
+    options = options.take(np.lexsort((-options.score, options.cost, options.column, options.base)))
+    # Scores by rank, those of every further column above all before, so that a running maximum stays within a column.
+    new = np.diff(options.base, prepend=-1) | np.diff(options.column, prepend=-1)
+    rank = np.unique(options.score, return_inverse=True)[1] + np.cumsum(new != 0) * len(new)
+    best = np.maximum.accumulate(rank)
+    better = np.append(True, rank[1:] > best[:-1])[: len(rank)]
+    return options.take(np.flatnonzero(better & ((options.cost < 0.0) | (options.score > 0.0))))
 
 
 def _chosen(options: _Options, at: float, most: float) -> Iterator[IntArray]:
@@ -277,13 +277,16 @@ def _priced(options: _Options, most: float) -> Iterator[IntArray]:
     useful = (score != 0.0) & (cost != 0.0)
     if not useful.any():
         return
-    prices = np.quantile(np.abs(cost[useful] / score[useful]), np.linspace(0.0, 1.0, _PRICES))
+    ratios = np.sort(np.abs(cost[useful] / score[useful]))
+    prices = ratios[np.linspace(0, len(ratios) - 1, _PRICES).astype(np.int64)]
     value = cost - prices[:, None] * score
-    starts = np.flatnonzero(np.diff(column, prepend=-1))
-    group = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(column))))
-    best = (value == np.minimum.reduceat(value, starts, axis=1)[:, group]) & (value < 0.0)
-    for taken in np.unique(best, axis=0):
-        places = np.flatnonzero(taken)
-        places = places[np.unique(group[places], return_index=True)[1]]
-        if len(places) > 1 and cost[places].sum() <= most:
-            yield places
+    first = np.flatnonzero(np.diff(column, prepend=-1))
+    n = np.diff(np.append(first, len(column)))[:, None]
+    each = first[:, None] + np.minimum(np.arange(n.max()), n - 1)  # (columns, options): the last one fills up
+    best = each[np.arange(len(each)), value[:, each].argmin(axis=2)]
+    best = np.where(np.take_along_axis(value, best, axis=1) < 0.0, best, -1)
+    best = np.array(list({row.tobytes(): row for row in best}.values()))
+    taken = best >= 0
+    able = (taken.sum(axis=1) > 1) & (np.where(taken, cost[best], 0.0).sum(axis=1) <= most)
+    for places, some in zip(best[able], taken[able], strict=True):
+        yield places[some]
