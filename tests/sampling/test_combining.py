@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from robust_recourse.actions import ActionSet
 from robust_recourse.math.limits import Room
+from robust_recourse.sampling.asking import OutOfTime
 from robust_recourse.sampling.combining import combine, tells_more
 from robust_recourse.sampling.options import ladder_of
 
@@ -39,7 +40,7 @@ class Scored:
         return np.ones(len(points), dtype=bool)
 
     def take(self, people):
-        some = object.__new__(Scored)
+        some = object.__new__(type(self))
         some.__dict__.update(self.__dict__)
         some.people = self.people[people]
         return some
@@ -105,14 +106,52 @@ def test_labels_lead_nowhere():
 
 
 def test_nobody_depends_on_others(monkeypatch):
-    def score(points):
-        return np.sin(3.0 * points[:, 0]) + points @ [0.1, 0.7, 0.3, 0.2] - 1.5
+    needs = np.array([1.5, 0.9, 2.2])
 
-    ask, room, ladder, start = problem(score, 4, n=3)
+    class Different(Scored):
+        def scores(self, points, people):
+            rows = self.rows(points, people)
+            return np.sin(3.0 * rows[:, 0]) + rows @ [0.1, 0.7, 0.3, 0.2] - needs[self.people[people]]
+
+    _, room, ladder, start = problem(None, 4, n=3)
+    ask = Different(None, 3)
     together, _ = combine(ask, room, ladder, start)
+    assert len(np.unique(together, axis=0)) == 3
+    for i in range(3):
+        alone, _ = combine(ask.take(np.array([i])), room.take(np.array([i])), ladder, start[[i]])
+        np.testing.assert_array_equal(together[[i]], alone)
     monkeypatch.setattr("robust_recourse.sampling.combining._NUMBERS", 1)
-    alone, _ = combine(ask, room, ladder, start)
-    np.testing.assert_array_equal(together, alone)
+    np.testing.assert_array_equal(combine(ask, room, ladder, start)[0], together)
+
+
+def test_a_score_of_zero_is_enough_for_whom_it_is():
+    class AtLeast(Scored):
+        def __call__(self, points, people):
+            return self.scores(points, people) >= 0.0
+
+    _, room, ladder, start = problem(None, 3)
+    found, _ = combine(AtLeast(lambda points: points @ [1.0, 0.5, 0.3] - 3.0, 1), room, ladder, start)
+    np.testing.assert_array_equal(found, [[3.0, 0.0, 0.0]])
+
+
+def test_what_is_found_before_the_time_is_over_is_kept():
+    def score(points):
+        return points @ [1.0, 0.6, 0.5, 0.4] - 2.5
+
+    class Timed(Scored):
+        left = 3
+
+        def scores(self, points, people):
+            type(self).left -= 1
+            if type(self).left < 0:
+                raise OutOfTime
+            return super().scores(points, people)
+
+    _, room, ladder, start = problem(score, 4)
+    found, scored = combine(Timed(score, 1), room, ladder, start)
+    assert scored.all()
+    assert score(found)[0] > 0.0
+    assert found.sum() < start.sum()
 
 
 @pytest.mark.parametrize("p", [30, 60])

@@ -16,6 +16,7 @@ from robust_recourse import (
     Status,
     Wachter,
 )
+from robust_recourse.sampling.asking import OutOfTime
 
 METHODS = [RobustBayesianRecourse, BayesianRecourse, NearestAccepted, Wachter, ROAR]
 
@@ -196,3 +197,20 @@ def test_what_a_deadline_finds_half_improved_is_returned(train, clock):
         hurried += found.reason[early].tolist()
     assert hurried
     assert all("time limit passed" in reason for reason in hurried)
+
+
+def test_whoever_is_not_searched_for_in_time_takes_nobody_along(train, monkeypatch):
+    def late(*_):
+        raise OutOfTime
+
+    people = train[model(train) <= 0.5].head(5).reset_index(drop=True)
+    people.loc[0, "a"] = -9.0  # whom nothing helps
+    method = fitted(RobustBayesianRecourse, train, model, immutable=["a"])
+    before = method.explain(people, unseen="ignore")
+    lost = before.status == Status.NO_CANDIDATE
+    assert lost[0]
+    assert not lost.all()
+    monkeypatch.setattr("robust_recourse.sampling.boundary._searched", late)
+    found = method.explain(people, unseen="ignore")
+    assert (found.status[lost] == Status.TIME_LIMIT).all()
+    assert found[~lost].equals(before[~lost])

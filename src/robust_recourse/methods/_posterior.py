@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-from scipy.special import logit
 from sklearn.utils.validation import check_is_fitted
 
 from robust_recourse._typing import BoolArray, FloatArray
@@ -77,11 +76,10 @@ class PosteriorMethod(RecourseMethod):
     @property
     def sureness(self) -> float | None:
         """The least score of rows up to which the default budget of a table reaches, beyond what is asked for."""
-        if self.sure_ is None or self.delta_plus is not None or self.promises or self.jury is not None:
+        asked = getattr(self, "_fitted_with", {}).get("margin")  # what it was learnt beyond
+        if self.delta_plus is not None or self.promises or self.jury is not None or self.margin != asked:
             return None
-        if self.margin is None:
-            return self.sure_
-        return self.sure_ - float(logit(self.margin) - logit(0.5 if self.threshold is None else self.threshold))
+        return self.sure_
 
     @abstractmethod
     def _epsilons(self) -> tuple[float | None, float | None]:

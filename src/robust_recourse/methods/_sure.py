@@ -24,7 +24,7 @@ from robust_recourse.methods.base import RecourseMethod
 from robust_recourse.models.predictor import Sureness
 from robust_recourse.sampling.nearest import nearest_accepted
 from robust_recourse.search import Task
-from robust_recourse.search.run import decides
+from robust_recourse.search.run import decides, sureness
 from robust_recourse.search.space import Space
 
 __all__ = ["Reach", "learn_sureness", "reach_of"]
@@ -36,15 +36,24 @@ _SUREST = float(logit(0.999))  # log odds: beyond that forests say 1, and booste
 
 
 def learn_sureness(method: RecourseMethod, space: Space) -> float | None:
-    """Return how sure the model is of most accepted training rows, a score; None if it does not tell them apart."""
+    """Return how sure the model is of most accepted training rows, beyond what the search asks for.
+
+    It is a score; None if the model does not tell rows apart, or a jury votes.
+    """
     rows = np.unique(np.linspace(0, len(space) - 1, min(_ROWS, len(space))).astype(np.int64))
-    ask = Sureness(method.model, **decides(method, "the training rows"))
-    said = ask.verdicts(space.decode(space.table.values[rows], rows), space.rows_of(rows))
-    scores = np.sort(said.score[said.score > 0.0])
-    if not len(scores) or np.ptp(scores) <= _SAME * scores[-1]:
+    data = "the training rows"
+    sure, decide = sureness(method, data, quickly=False), Sureness(method.model, **decides(method, data))
+    if sure is None:
+        return None
+    X, numbers = space.decode(space.table.values[rows], rows), space.rows_of(rows)
+    said = sure.verdicts(X, numbers)
+    scores = np.sort(said.score[decide(X, numbers) > 0.0])
+    if not len(scores) or np.ptp(scores) <= _SAME * np.abs(scores).max():
         return None
     least = float(scores[len(scores) - ceil(_SHARE * len(scores))])
-    return least if said.scale == "score" else min(least, _SUREST)
+    if said.scale != "score":
+        least = min(least, _SUREST - (float(logit(said.level)) if said.scale == "share" else 0.0))
+    return least - _SAME * (1.0 + abs(least))
 
 
 class Reach(NamedTuple):

@@ -55,6 +55,7 @@ class Boundary(NamedTuple):
 
     x: FloatArray  # (m, p), NaN where there is none
     found: BoolArray  # (m,)
+    in_time: bool = True  # whether all were searched for before the time was over
 
 
 def find_boundary(
@@ -86,7 +87,13 @@ def find_boundary(
     left = np.flatnonzero(~found.found)
     if len(left):
         some = None if known is None else known[left]
-        found.x[left], found.found[left] = _searched(ask.take(left), room.take(left), candidates, ladder, look, some)
+        try:
+            others = _searched(ask.take(left), room.take(left), candidates, ladder, look, some)
+            found.x[left], found.found[left] = others.x, others.found
+        except OutOfTime:
+            if not found.found.any():
+                raise
+            found = found._replace(in_time=False)
     held = np.flatnonzero(found.found)
     found.x[held] = ask.rows(found.x[held], held)
     return found
@@ -100,16 +107,16 @@ def _led(
     if not look.thorough:
         return nowhere
     tells = tells_more(ask, room.x0, every)
-    x, found = _or_known(room, *nearest_accepted(ask, room, candidates), known)
+    x, found = _or_known(room, *nearest_accepted(ask, room, candidates), known)[:2]
     x[found] = ask.rows(x[found], every[found])
     found[found] = tells[found] | tells_more(ask, x[found], every[found])
     near = _within_range(room, candidates, look)
     for part in _parts(np.flatnonzero(found), x.shape[1]):
         some, question = near.take(part), ask.take(part)
+        x[part], found[part] = combine(question, some, ladder, x[part])
+        held = np.flatnonzero(found[part])
         try:
-            points, scored = combine(question, some, ladder, x[part])
-            x[part[scored]] = _narrowed(question, some, points, look.resolution)[scored]
-            found[part] = scored
+            x[part[held]] = _narrowed(question.take(held), some.take(held), x[part[held]], look.resolution)
         except OutOfTime:  # what is found is good enough
             break
     return Boundary(np.where(found[:, None], x, np.nan), found)
@@ -136,7 +143,7 @@ def _searched(
         # The row that a point stands for may cost more.
         held = np.flatnonzero(found.found)
         found.x[held] = ask.rows(found.x[held], held)
-    found = _or_known(room, *found, known)
+    found = _or_known(room, found.x, found.found, known)
     for part in _parts(np.flatnonzero(found.found), room.x0.shape[1]):
         try:
             found.x[part] = _improved(ask.take(part), room.take(part), candidates, ladder, found.x[part], look)

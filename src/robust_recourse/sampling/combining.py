@@ -17,13 +17,14 @@ point that is known.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse.math.limits import Room
-from robust_recourse.sampling.asking import Ask
+from robust_recourse.sampling.asking import Ask, OutOfTime
 from robust_recourse.sampling.few import LESS
 from robust_recourse.sampling.options import ROUNDED, Ladder, options_of
 from robust_recourse.sampling.polishing import polish
@@ -124,7 +125,10 @@ def _in_rounds(ask: Ask, room: Room, ladder: Ladder, x: FloatArray) -> tuple[Flo
             break
         seen.update(bases.names())
         before = room.cost(x, every)
-        tried = _tried(ask, some, ladder, bases, before)
+        try:
+            tried = _tried(ask, some, ladder, bases, before)
+        except OutOfTime:  # what is found is good enough
+            break
         scored[tried.silent] = False
         lack, gain = np.maximum(lack, tried.lack), np.maximum(gain, tried.gain)
         some = Room(room.limits, room.x0, room.free & _largest(gain, _COLUMNS))
@@ -136,7 +140,8 @@ def _in_rounds(ask: Ask, room: Room, ladder: Ladder, x: FloatArray) -> tuple[Flo
         bases = _joined(better, _promising(room, tried, cost, lack))
         new = np.array([name not in seen for name in bases.names()], dtype=bool)
         bases = bases.take(new & scored[bases.owner])
-    known = known._replace(x=polish(ask.take(known.owner), room.take(known.owner), known.x))
+    with suppress(OutOfTime):
+        known = known._replace(x=polish(ask.take(known.owner), room.take(known.owner), known.x))
     x = known.x[best_of_each(known.owner, room.cost(*known))]
     return np.where(scored[:, None], x, given), scored
 
@@ -179,7 +184,6 @@ def _tried(ask: Ask, room: Room, ladder: Ladder, bases: _Points, best: FloatArra
     points[np.arange(n, len(points)), column] = value
     people = np.append(bases.owner, bases.owner[base])
     score = _scores(ask, points, people)
-    assert score is not None
     cost = room.cost(points, people)
     at, spent = score[:n], cost[:n]
     options = _Options(base, column, value, cost[n:] - spent[base], score[n:] - at[base])
@@ -207,17 +211,16 @@ def _tried(ask: Ask, room: Room, ladder: Ladder, bases: _Points, best: FloatArra
     fits = np.flatnonzero((cost > 0.0) & (cost <= limit[bases.owner[whose]] * ROUNDED))
     found = _Points(combined[fits], bases.owner[whose[fits]])
     score = _scores(ask, *found)
-    assert score is not None
-    yes = np.flatnonzero(score > 0.0)
+    # What is enough, zero or the next number, is known to whoever is asked.
+    yes = np.flatnonzero(score >= 0.0)
     yes = yes[ask(*found.take(yes))]
-    no = np.flatnonzero((score <= 0.0) & (score > -_SURE))
+    no = np.setdiff1d(np.flatnonzero((score <= 0.0) & (score > -_SURE)), yes)
     return _Tried(bases.owner[silent], lack, gain, found.take(yes), found.take(no), score[no])
 
 
-def _scores(ask: Ask, points: FloatArray, people: IntArray) -> FloatArray | None:
+def _scores(ask: Ask, points: FloatArray, people: IntArray) -> FloatArray:
     score = ask.scores(points, people)
-    if score is None:
-        return None
+    assert score is not None
     bounded: FloatArray = np.clip(score, -_SURE, _SURE)
     return bounded.round(_DECIMALS)
 

@@ -19,7 +19,7 @@ from robust_recourse.result.status import Status
 from robust_recourse.sampling.asking import OutOfTime
 from robust_recourse.search.deadline import Deadline, check_time, is_timed
 from robust_recourse.search.method import Method
-from robust_recourse.search.oracle import Oracle, Question
+from robust_recourse.search.oracle import Oracle
 from robust_recourse.search.space import Space
 from robust_recourse.search.starting import find_starts
 from robust_recourse.search.switching import solve_switched, switch, with_price
@@ -35,6 +35,7 @@ __all__ = [
     "out_of_time",
     "predictor",
     "run",
+    "sureness",
 ]
 
 _PEOPLE = 512  # of a task
@@ -99,9 +100,19 @@ def run(
 
 def make_task(method: Method, space: Space, free: BoolArray, deadline: Deadline | None = None) -> Task:
     """Put people together who are searched together."""
-    sure, least = _sureness(method)
+    sure = sureness(method)
     more = asks_for_more(method)
-    oracle = Oracle(space, criterion(method), predictor(method), deadline, asks_for_more=more, sure=sure, least=least)
+    oracle = Oracle(
+        space,
+        criterion(method),
+        predictor(method),
+        deadline,
+        asks_for_more=more,
+        sure=sure,
+        least=None
+        if sure is None or more
+        else Predictor(method.model, **decides(method), quickly=True).least_score(sure),
+    )
     return Task(space, Room(method.limits_, space.points, free), oracle, method.seed_)
 
 
@@ -124,18 +135,14 @@ def criterion(method: Method, data: str = "X") -> Criterion:
     return Consent(present, method.jury.votes(how, method.jury_order_))
 
 
-def _sureness(method: Method) -> tuple[Question | None, float | None]:
-    """Return what tells how sure the model is that a row satisfies the criterion, and from which score on it does.
-
-    Nothing where a jury votes, too; and no score where labels may contradict it.
-    """
+def sureness(method: Method, data: str = "X", *, quickly: bool = True) -> Sureness | None:
+    """Return what tells how sure the model is that a row satisfies the criterion; None where a jury votes, too."""
     if method.jury is not None and not method.counts_votes:
-        return None, None
+        return None
+    how = decides(method, data)
     if method.margin is not None:
-        return Sureness(method.model, **{**decides(method), "threshold": method.margin}, quickly=True), None
-    how = {**decides(method), "quickly": True}
-    sure = Sureness(method.model, **how)
-    return sure, Predictor(method.model, **how).least_score(sure)
+        how["threshold"] = method.margin
+    return Sureness(method.model, **how, quickly=quickly)
 
 
 def asks_for_more(method: Method) -> bool:
@@ -180,7 +187,11 @@ def _explain_from_boundary(method: Method, task: Task) -> list[Answer]:
     solved_people = iter(answers)
     lost = Outcome(Status.NO_CANDIDATE, no_candidate(method)), Outcome(Status.IMPOSSIBLE, _IMPOSSIBLE)
     return [
-        next(solved_people) if held else task.missing(i, *lost[int(starts.impossible[i])])
+        next(solved_people)
+        if held
+        else out_of_time(task.x0[i], 1 + int(task.oracle.n_queries[i]))
+        if starts.late[i]
+        else task.missing(i, *lost[int(starts.impossible[i])])
         for i, held in enumerate(found)
     ]
 

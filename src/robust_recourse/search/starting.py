@@ -26,6 +26,7 @@ class Starts(NamedTuple):
 
     boundary: FloatArray  # (m, p)
     impossible: BoolArray  # (m,): for whom it is proven that there is no boundary point
+    late: BoolArray  # (m,): who has none because the time was over
     sure: FloatArray | None  # (m, p): of which the model is as sure as the method wants; None if it does not
 
 
@@ -36,10 +37,11 @@ def find_starts(method: Method, task: Task) -> Starts:
     if least is not None and least > 0.0:
         goals.append(least)
     found = _cheapest(method, task, goals)
-    boundary, impossible = found[0] if given is None else (given, np.zeros(len(task), dtype=bool))
+    nobody = np.zeros(len(task), dtype=bool)
+    boundary = found[0] if given is None else _Found(given, nobody, nobody)
     if least is None:
-        return Starts(boundary, impossible, None)
-    return Starts(boundary, impossible, found[-1].x if least > 0.0 else boundary)
+        return Starts(*boundary, None)
+    return Starts(*boundary, found[-1].x if least > 0.0 else boundary.x)
 
 
 def sure_points(method: Method, task: Task) -> FloatArray | None:
@@ -51,6 +53,7 @@ def sure_points(method: Method, task: Task) -> FloatArray | None:
 class _Found(NamedTuple):
     x: FloatArray
     impossible: BoolArray
+    late: BoolArray
 
 
 def _cheapest(method: Method, task: Task, goals: Sequence[float]) -> list[_Found]:
@@ -67,17 +70,20 @@ def _cheapest(method: Method, task: Task, goals: Sequence[float]) -> list[_Found
         done = impossible | (exact.known & (seen is not None and seen.cheapest))
         left.append(np.flatnonzero(~done) + n * len(found))
         known.append(exact.x)
-        found.append(_Found(np.where(done[:, None], exact.x, np.nan), impossible.copy()))
+        late = np.zeros(n, dtype=bool)
+        found.append(_Found(np.where(done[:, None], exact.x, np.nan), impossible.copy(), late))
     searched = np.concatenate([np.zeros(0, dtype=np.int64), *left])
     if len(searched):
         oracle = task.oracle.take(searched % n)
         if not np.isnan(goals).all():
             oracle = oracle.surer(np.asarray(goals)[searched // n])
         start = np.concatenate(known)[searched]
-        ends = find_boundary(oracle, task.room.take(searched % n), method.candidates_, method.look(), start).x
+        ends = find_boundary(oracle, task.room.take(searched % n), method.candidates_, method.look(), start)
         for goal, one in enumerate(found):
             mine = searched // n == goal
-            one.x[searched[mine] % n] = ends[mine]
+            people = searched[mine] % n
+            one.x[people] = ends.x[mine]
+            one.late[people] = ~ends.found[mine] & (not ends.in_time)
     return found
 
 
