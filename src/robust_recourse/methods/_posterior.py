@@ -59,7 +59,7 @@ class PosteriorMethod(RecourseMethod):
     lowest_: FloatArray
     highest_: FloatArray
     radius_: float
-    sure_: float | None = None
+    sure_: float | None
 
     goes_beyond = True
 
@@ -79,7 +79,7 @@ class PosteriorMethod(RecourseMethod):
         asked = getattr(self, "_fitted_with", {}).get("margin")  # what it was learnt beyond
         if self.delta_plus is not None or self.promises or self.jury is not None or self.margin != asked:
             return None
-        return self.sure_
+        return getattr(self, "sure_", None)  # a method that was saved before does not know
 
     @abstractmethod
     def _epsilons(self) -> tuple[float | None, float | None]:
