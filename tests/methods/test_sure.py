@@ -238,3 +238,13 @@ def test_whoever_may_do_more_pays_no_more_to_be_as_sure(seed, words):
         costs.append((np.where(found.valid, found.cost, np.inf), sure))
     (loose, _), (tight, surely) = costs
     assert (loose[surely] <= 1.01 * tight[surely] + 1e-9).all()
+
+
+def test_a_method_that_knows_no_level_reaches_up_to_the_nearest_row():
+    X, model, people = case()
+    method = RobustBayesianRecourse(model, random_state=0).fit(X)
+    del method.sure_  # as it is loaded from an older file
+    found, nearest = method.explain(people), NearestAccepted(model).fit(X).explain(people)
+    assert found.valid.all()
+    assert not (found.status == Status.SURE).any()
+    assert (found.cost <= nearest.cost + 0.2 + 1e-9).all()
