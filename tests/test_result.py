@@ -316,7 +316,7 @@ def test_describe_takes_an_entry_that_exists(found):
 def test_every_status_has_words():
     with_point = {Status.OK, Status.ALREADY_FAVOURABLE, Status.FELL_BACK, Status.NOT_CONVERGED, Status.ONE_CLASS}
     with_point |= {Status.AT_THE_EDGE, Status.HURRIED, Status.MARGIN_OUT_OF_REACH, Status.QUORUM_OUT_OF_REACH}
-    with_point |= {Status.SURVIVAL_OUT_OF_REACH, Status.NEAREST}
+    with_point |= {Status.SURVIVAL_OUT_OF_REACH, Status.NEAREST, Status.SURE}
     assert set(NO_RECOURSE) == {str(status) for status in Status} - {str(status) for status in with_point}
 
 
@@ -327,7 +327,7 @@ def test_every_status_is_described(status):
     assert f"Reason ({status}): Because of {status}." in missing.describe(0)
     moved = recourses(table, table + 1.0, ["number"], [[1.0]], [status])
     assert moved.describe(0).startswith("Raise column 0 from 1 to 2. The present model accepts")
-    assert ("Note" in moved.describe(0)) == (status not in {Status.OK, Status.NEAREST})
+    assert ("Note" in moved.describe(0)) == (status not in {Status.OK, Status.SURE, Status.NEAREST})
 
 
 # --------------------------------------------------------------------------------------------------------------- HTML
