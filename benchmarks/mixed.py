@@ -27,11 +27,14 @@ class Counted:
         self.calls, self.rows, self.seconds = 0, 0, 0.0
 
     def predict(self, X):
+        return self._asked(self._model.predict, X)
+
+    def _asked(self, ask, X):
         start = time.perf_counter()
-        labels = self._model.predict(X)
+        answers = ask(X)
         self.seconds += time.perf_counter() - start
         self.calls, self.rows = self.calls + 1, self.rows + len(X)
-        return labels
+        return answers
 
 
 class Rated(Counted):
@@ -42,11 +45,7 @@ class Rated(Counted):
         return self._model.classes_
 
     def predict_proba(self, X):
-        start = time.perf_counter()
-        shares = self._model.predict_proba(X)
-        self.seconds += time.perf_counter() - start
-        self.calls, self.rows = self.calls + 1, self.rows + len(X)
-        return shares
+        return self._asked(self._model.predict_proba, X)
 
 
 def people(n, rng):

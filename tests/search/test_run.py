@@ -1,6 +1,7 @@
 """Searches in tasks, in parallel, until the time is over."""
 
 import time
+from dataclasses import replace
 from itertools import count
 
 import numpy as np
@@ -17,6 +18,9 @@ from robust_recourse import (
     Wachter,
 )
 from robust_recourse.sampling.asking import OutOfTime
+from robust_recourse.search.run import make_task
+from robust_recourse.search.space import Space
+from robust_recourse.search.starting import find_starts
 
 METHODS = [RobustBayesianRecourse, BayesianRecourse, NearestAccepted, Wachter, ROAR]
 
@@ -215,3 +219,20 @@ def test_whoever_is_not_searched_for_in_time_takes_nobody_along(train, monkeypat
     assert (found.status[lost] == Status.TIME_LIMIT).all()
     assert found.valid[~lost].all()
     assert not (found.status[~lost] == Status.TIME_LIMIT).any()
+
+
+def test_boundary_points_are_told_where_the_time_for_sure_ones_is_over(train, monkeypatch):
+    def late(*_):
+        raise OutOfTime
+
+    method = fitted(RobustBayesianRecourse, train, model)
+    people = train[model(train) <= 0.5].head(3)
+    space = Space.of(method.read(people), method.moves_)
+    task = make_task(method, space, np.ones(space.points.shape, dtype=bool))
+    boundary = method.candidates_[:3]
+    monkeypatch.setattr("robust_recourse.search.starting.find_boundary", late)
+    starts = find_starts(method, replace(task, boundary=boundary))
+    assert starts.boundary is boundary
+    assert starts.sure is None
+    with pytest.raises(OutOfTime):
+        find_starts(method, task)

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from robust_recourse._typing import BoolArray, FloatArray
+from robust_recourse.sampling.asking import OutOfTime
 from robust_recourse.sampling.boundary import find_boundary
 from robust_recourse.search.exact import Exact
 from robust_recourse.search.known import known_points
@@ -36,8 +37,13 @@ def find_starts(method: Method, task: Task) -> Starts:
     goals = [_CONSENT] if given is None else []
     if least is not None and least > 0.0:
         goals.append(least)
-    found = _cheapest(method, task, goals)
     nobody = np.zeros(len(task), dtype=bool)
+    try:
+        found = _cheapest(method, task, goals)
+    except OutOfTime:
+        if given is None:
+            raise
+        return Starts(given, nobody, nobody, None)  # boundary points are enough to be told
     boundary = found[0] if given is None else _Found(given, nobody, nobody)
     if least is None:
         return Starts(*boundary, None)
