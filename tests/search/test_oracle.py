@@ -22,6 +22,7 @@ from robust_recourse.search import oracle as module
 from robust_recourse.search.deadline import Deadline, check_time
 from robust_recourse.search.oracle import Oracle
 from robust_recourse.search.space import Space
+from robust_recourse.tables.unpacked import packed
 
 TRAIN = pd.DataFrame({"whole": np.arange(12), "real": np.linspace(-1, 1, 12) ** 3 * np.pi, "kind": list("abc") * 4})
 ARRAY = np.random.default_rng(0).normal(size=(12, 3))
@@ -35,6 +36,7 @@ class Model:
 
     def __call__(self, X, rows):
         assert len(X) == len(rows)
+        X = packed(X)
         self.batches.append((X.copy(), rows))
         first = X["whole"] if isinstance(X, pd.DataFrame) else X[:, 0]
         answer = np.array(first, dtype=float) > self.limit
@@ -282,7 +284,7 @@ def test_the_last_question_is_put_to_the_model_itself(monkeypatch):
 
 
 def rated(X, rows):  # noqa: ARG001
-    return X["whole"].to_numpy(dtype=float) - 6.0
+    return packed(X)["whole"].to_numpy(dtype=float) - 6.0
 
 
 def test_people_may_be_asked_how_sure_the_model_is_of_their_points():

@@ -11,6 +11,7 @@ from robust_recourse.search import Answer, Outcome, Task, verify_points
 from robust_recourse.search.oracle import Oracle
 from robust_recourse.search.space import Space
 from robust_recourse.search.switching import switch, with_price
+from robust_recourse.tables.unpacked import packed
 
 TRAIN = pd.DataFrame({"a": np.arange(10), "b": np.arange(10) / 4, "kind": list("xy") * 5})
 
@@ -21,7 +22,7 @@ def task_of(accepts, **words):
     free = np.ones(space.points.shape, dtype=bool)
     free[3, 0] = False
     room = Room(space.moves.limits(), space.points, free)
-    return Task(space, room, Oracle(space, lambda X, rows: accepts(X)), seed=3)  # noqa: ARG005
+    return Task(space, room, Oracle(space, lambda X, rows: accepts(packed(X))), seed=3)  # noqa: ARG005
 
 
 def test_some_people_of_a_task_are_numbered_anew_in_everything():

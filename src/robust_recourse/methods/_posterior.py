@@ -21,7 +21,6 @@ from robust_recourse.methods._promise import keep_promise
 from robust_recourse.methods._steady import Steadiness
 from robust_recourse.methods._sure import learn_sureness, reach_of
 from robust_recourse.methods.base import RecourseMethod
-from robust_recourse.models.predictor import Sureness
 from robust_recourse.result import Answer
 from robust_recourse.sampling.boundary import Look, find_boundary
 from robust_recourse.sampling.metric import Grid
@@ -29,7 +28,7 @@ from robust_recourse.sampling.neighbourhood import Neighbourhood, sample_neighbo
 from robust_recourse.sampling.options import ROUNDED
 from robust_recourse.search import Task
 from robust_recourse.search.explain import movable
-from robust_recourse.search.run import decides, make_task, no_candidate
+from robust_recourse.search.run import make_task, no_candidate
 from robust_recourse.search.space import Space
 from robust_recourse.search.starting import sure_points
 
@@ -135,8 +134,7 @@ class PosteriorMethod(RecourseMethod):
             return keep_promise(problem, self.solver, self.scales_at, float(self.target_odds))
         problem = self._widened(problem)
         ends = descend(problem, self.solver, self.scales_at)
-        sure = Sureness(self.model, **decides(self))
-        return verify(problem, ends, self.solver, self.scales_at, Steadiness(sure, self.radius_, self.n_samples // 2))
+        return verify(problem, ends, self.solver, self.scales_at, Steadiness(self.radius_, self.n_samples // 2))
 
     def _problem(self, task: Task) -> Problem:
         """Draw the neighbourhoods of the boundary points; the budgets are what these cost.

@@ -20,7 +20,6 @@ import numpy as np
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse.methods._odds_problem import Problem
 from robust_recourse.sampling.neighbourhood import MOST_GROWTHS
-from robust_recourse.search.oracle import Question
 
 __all__ = ["Steadiness"]
 
@@ -35,15 +34,12 @@ class Steadiness:
 
     Attributes
     ----------
-    sure : callable
-        ``sure(X, rows)`` is how sure the model is of rows.
     radius : float
         Sampling radius.
     n : int
         How many rows around each are asked about.
     """
 
-    sure: Question
     radius: float
     n: int
 
@@ -65,7 +61,9 @@ class Steadiness:
         able = (near != x).any(axis=1) & ~problem.safe & (problem.cost(near, every) <= problem.budget)
         people = np.flatnonzero(able)
         if len(people) and not problem.task.oracle.asks_for_more:
-            own, other = self._scores(problem, [x, near], people)
+            scores = problem.task.oracle.scores(np.concatenate([x[people], near[people]]), np.tile(people, 2))
+            assert scores is not None
+            own, other = scores.reshape(2, len(people))
             differs = np.abs(other - own) > _SAME * (1.0 + np.abs(own))
             found[people] = differs & (other > own)
             people = people[~differs]
@@ -73,11 +71,6 @@ class Steadiness:
             own, other = self._shares(problem, [x, near], people)
             found[people] = other > own
         return found
-
-    def _scores(self, problem: Problem, both: list[FloatArray], people: IntArray) -> FloatArray:
-        points = np.concatenate([rows[people] for rows in both])
-        scores = np.asarray(problem.task.oracle.put(self.sure, points, np.tile(people, 2)), dtype=float)
-        return scores.reshape(2, len(people))
 
     def _shares(self, problem: Problem, both: list[FloatArray], people: IntArray) -> IntArray:
         task, room, n = problem.task, problem.task.before or problem.task.room, self.n

@@ -14,7 +14,7 @@ import numpy as np
 from robust_recourse._typing import BoolArray, IntArray
 from robust_recourse.models.errors import ModelError
 from robust_recourse.models.predictor import Predictor, Probabilities
-from robust_recourse.models.quick import unpacked
+from robust_recourse.tables.unpacked import unpacked
 from robust_recourse.tables.values import take
 
 __all__ = ["Consent", "Criterion", "Margin", "Rule", "Votes", "naming"]
@@ -30,7 +30,10 @@ class Criterion(Protocol):
     """What a row must satisfy: the consent of a model, or more."""
 
     def __call__(self, X: Any, rows: IntArray, /) -> BoolArray:
-        """Return which rows of `X`, as a model gets them, satisfy it; `rows` are their numbers in messages."""
+        """Return which rows of `X` satisfy it; `rows` are their numbers in messages.
+
+        They are as a model gets them, or :class:`Unpacked`, which :func:`packed` turns into that.
+        """
         ...
 
 

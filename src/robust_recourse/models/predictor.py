@@ -13,10 +13,11 @@ from robust_recourse.models import torch_modules
 from robust_recourse.models.adapters import adapted
 from robust_recourse.models.decisions import Decision
 from robust_recourse.models.errors import Batch, ModelError, name_rows
-from robust_recourse.models.quick import Quickly, follows_probabilities, packed
+from robust_recourse.models.quick import Quickly, follows_probabilities
 from robust_recourse.models.quick import quickly as answered_quickly
 from robust_recourse.models.reading import read
 from robust_recourse.models.verdicts import Verdicts
+from robust_recourse.tables.unpacked import packed
 from robust_recourse.tables.values import take
 
 __all__ = ["Acceptance", "Answers", "Decode", "ModelError", "Predictor", "Probabilities", "Sureness", "name_rows"]

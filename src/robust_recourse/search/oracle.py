@@ -229,7 +229,7 @@ class _Asked:
         for part in np.array_split(kept, -(-len(kept) // _BATCH) or 1):
             if len(part):
                 some, owners = values[places[part]], people[places[part]]
-                answers[part] = self._sure(self.space.decode(some, owners), self.space.rows_of(owners))
+                answers[part] = self._sure(self.space.unpacked(some, owners), self.space.rows_of(owners))
         known.update(zip(new, answers.tolist(), strict=True))
         scores = np.fromiter(map(known.__getitem__, keys), dtype=float, count=len(keys))
         return scores, np.array([*keys, None], dtype=object)[:-1]
@@ -270,11 +270,11 @@ class _Asked:
             return np.zeros(0, dtype=bool)
         if not space.moves.rules:
             # A copy: a model may write into what it is given.
-            return criterion(space.decode(values.copy(), people), space.rows_of(people))
+            return criterion(space.unpacked(values.copy(), people), space.rows_of(people))
         kept = space.keeps_rules(values, people)
         which = np.flatnonzero(kept)
         if len(which):
-            kept[which] = criterion(space.decode(values[which], people[which]), space.rows_of(people[which]))
+            kept[which] = criterion(space.unpacked(values[which], people[which]), space.rows_of(people[which]))
         return kept
 
 

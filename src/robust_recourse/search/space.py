@@ -11,6 +11,7 @@ import numpy as np
 from robust_recourse._typing import BoolArray, FloatArray, IntArray, Rounding, Rows
 from robust_recourse.actions.moves import Moves
 from robust_recourse.tables import Table
+from robust_recourse.tables.decoded import decoded
 
 __all__ = ["Space"]
 
@@ -90,6 +91,10 @@ class Space:
     def decode(self, values: FloatArray, people: IntArray) -> Any:
         """Return what becomes of people who do something, as the model gets it."""
         return self.table.decode(self.consequences(values, people), people)
+
+    def unpacked(self, values: FloatArray, people: IntArray) -> Any:
+        """Return the same for a model that is asked about many rows: a frame is only made if it wants one."""
+        return decoded(self.table, self.consequences(values, people), people)
 
     def decode_smoothly(self, points: FloatArray, people: IntArray) -> Any:
         """Return rows for derivatives: nothing is rounded."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
@@ -75,10 +76,36 @@ class Table:
         return [self.asked.iloc[:, k].array for k in range(len(self.columns))]
 
     @cached_property
-    def _plain(self) -> bool:
-        """Whether all columns are numbers in double precision, so that a frame is one array."""
+    def names(self) -> pd.Index[Any]:
+        """The names of the columns that a model gets."""
         assert self.asked is not None
-        doubles = all(dtype == np.dtype(float) for dtype in self.asked.dtypes)
+        return self.asked.columns
+
+    @cached_property
+    def kinds(self) -> tuple[Any, ...]:
+        """The types of the columns that a model gets."""
+        assert self.asked is not None
+        return tuple(self.asked.dtypes)
+
+    @cached_property
+    def places(self) -> dict[Hashable, int]:
+        """Where the columns are that a model gets, by name."""
+        return {name: k for k, name in enumerate(self.names)}
+
+    @cached_property
+    def gaps(self) -> bool:
+        """Whether some cells are empty."""
+        return bool(self.missing.any())
+
+    @cached_property
+    def unpacked(self) -> dict[Any, Any]:
+        """What is known of how columns are unpacked, see :mod:`robust_recourse.tables.decoded`."""
+        return {}
+
+    @cached_property
+    def is_array(self) -> bool:
+        """Whether all columns are numbers in double precision, so that a frame is one array."""
+        doubles = all(kind == np.dtype(float) for kind in self.kinds)
         return doubles and all(column.kind == "number" for column in self.columns)
 
     @cached_property
@@ -93,7 +120,7 @@ class Table:
         """
         if self.asked is None:
             return values
-        if self._plain:
+        if self.is_array:
             cells = values.copy()
             cells[self.missing[rows]] = np.nan
             frame = pd.DataFrame(cells, columns=self.asked.columns, copy=False)

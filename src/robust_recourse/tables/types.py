@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,18 @@ def cast(series: pd.Series, dtype: Any) -> pd.Series:
 
 def holds(dtype: Any, values: Sequence[Any]) -> bool:
     """Whether values are of a type, or can be turned into it without a change."""
+    if isinstance(dtype, pd.CategoricalDtype):  # some that differ are equal
+        return _holds(dtype, values)
+    return _held(dtype, tuple(values), tuple(map(type, values)))
+
+
+@lru_cache(maxsize=1024)
+def _held(dtype: Any, values: tuple[Any, ...], _: tuple[type, ...]) -> bool:
+    """Say it once of the same values of the same types: True is 1 to a cache."""
+    return _holds(dtype, values)
+
+
+def _holds(dtype: Any, values: Sequence[Any]) -> bool:
     return not len(values) or alike(cast(pd.Series([*values], dtype=object), dtype).dtype, dtype)
 
 

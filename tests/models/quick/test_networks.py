@@ -8,8 +8,8 @@ from sklearn.neural_network import MLPClassifier, MLPRegressor
 from robust_recourse import Jury, RobustBayesianRecourse
 from robust_recourse.models import predictor
 from robust_recourse.models.quick.networks import network_quickly
-from robust_recourse.models.quick.unpacked import unpacked
 from robust_recourse.paper.bench.classifiers import Network
+from robust_recourse.tables.unpacked import unpacked
 
 pytestmark = pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
 RNG = np.random.default_rng(0)

@@ -7,9 +7,8 @@ from typing import Any
 from robust_recourse.models.quick.base import Quickly
 from robust_recourse.models.quick.estimators import estimator_quickly
 from robust_recourse.models.quick.pipelines import pipeline_quickly
-from robust_recourse.models.quick.unpacked import packed, unpacked
 
-__all__ = ["Quickly", "follows_probabilities", "packed", "quickly", "unpacked"]
+__all__ = ["Quickly", "follows_probabilities", "quickly"]
 
 
 def quickly(model: Any, name: str) -> Quickly | None:

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from robust_recourse._typing import FloatArray
-from robust_recourse.models.quick.unpacked import Unpacked, packed, unpacked
+from robust_recourse.tables.unpacked import Unpacked, packed, unpacked
 
 __all__ = ["Quickly", "is_theirs", "left_alone"]
 

@@ -17,7 +17,7 @@ from scipy import sparse
 from robust_recourse._typing import FloatArray, IntArray
 from robust_recourse.models.quick.base import Quickly, is_theirs, left_alone
 from robust_recourse.models.quick.estimators import estimator_quickly
-from robust_recourse.models.quick.unpacked import Unpacked, unpacked
+from robust_recourse.tables.unpacked import Unpacked, unpacked
 
 __all__ = ["pipeline_quickly"]
 

@@ -8,7 +8,7 @@ from tests.models.quick.test_pipelines import PIPELINES, outcome, table
 from robust_recourse import Jury
 from robust_recourse.models.criteria import Consent, Votes
 from robust_recourse.models.predictor import Predictor
-from robust_recourse.models.quick.unpacked import Unpacked, packed, unpacked
+from robust_recourse.tables.unpacked import packed, unpacked
 
 pytestmark = pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
 KINDS = ["object", "str", "string", "category"]
@@ -33,7 +33,7 @@ def test_a_column_is_unpacked_once_for_all_rows(monkeypatch):
     frame, asked = table(30), []
     plain = pd.DataFrame.__getitem__
     monkeypatch.setattr(pd.DataFrame, "__getitem__", lambda self, key: asked.append(key) or plain(self, key))
-    whole = Unpacked(frame)
+    whole = unpacked(frame)
     for rows in (np.arange(5), np.arange(9), np.array([2])):
         whole[rows].codes("home")
         whole[rows].numbers(("age", "income"))
