@@ -139,7 +139,7 @@ def test_what_is_found_before_the_time_is_over_is_kept():
         return points @ [1.0, 0.6, 0.5, 0.4] - 2.5
 
     class Timed(Scored):
-        left = 3
+        left = 4
 
         def scores(self, points, people):
             type(self).left -= 1
@@ -169,3 +169,28 @@ def test_wide_tables_take_rows_in_proportion_to_their_columns(p):
     # One unit of each column in turn, as far as it goes.
     assert found.sum() == 7.0
     assert ask.rows_asked <= 250 * p
+
+
+def test_steps_between_the_rungs_of_a_ladder_are_found():
+    dearer, p, high = [], 4, 200
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        ends = np.sort(rng.integers(1, high, (p, 3)), axis=1)  # where a column climbs, as a model of trees does
+        gain = rng.uniform(0.2, 1.0, (p, 3)).cumsum(axis=1)
+        need = 0.45 * gain[:, -1].sum()
+        levels = np.column_stack([np.zeros(p), gain])
+        costs = np.column_stack([np.zeros(p), ends])
+
+        def score(points, ends=ends, levels=levels, need=need):
+            climbed = (points[:, :, None] >= ends).sum(axis=2)
+            return levels[np.arange(p), climbed].sum(axis=1) - need
+
+        x0, coarse = np.zeros((1, p)), np.tile(np.linspace(0, high, 4)[:, None], p)
+        room = Room(ActionSet(bounds=dict.fromkeys(range(p), (0, high))).limits(p), x0, np.ones(x0.shape, dtype=bool))
+        found, _ = combine(Scored(score, 1), room, ladder_of(coarse), np.full((1, p), float(high)))
+        every = np.array(list(product(range(4), repeat=p)))
+        enough = levels[np.arange(p), every].sum(axis=1) > need
+        assert score(found)[0] > 0.0
+        dearer.append(found.sum() / costs[np.arange(p), every[enough]].sum(axis=1).min())
+    assert np.mean(dearer) < 1.01
+    assert max(dearer) < 1.1

@@ -32,10 +32,10 @@ from robust_recourse.sampling.ranking import best_of_each, rank_within
 
 __all__ = ["combine", "tells_more"]
 
-_ROUNDS = 6  # at most
+_CYCLES, _ROUNDS = 2, 3  # at most
 _BASES = 3  # of a person in a round: so many that are accepted, and so many that are refused
 _OPTIONS, _FEWEST, _MOST = 400, 12, 20  # of a base; and values of a number on either side of the person's own
-_PARTS = np.arange(1, 8) / 8.0  # of a change that are kept
+_PARTS = np.arange(1, 8) / 8.0  # of a change that are kept, and of the way from one option to the next
 _SURE = 16.0  # scores beyond are all the same
 _DECIMALS = 9  # of a score: the last bits depend on what else is in a batch
 _SINGLES, _PAIRS, _PRICES = 6, 40, 24  # sets of options of a base that are asked about
@@ -105,7 +105,7 @@ def combine(ask: Ask, room: Room, ladder: Ladder, x: FloatArray) -> tuple[FloatA
     x, scored = x.copy(), np.ones(len(x), dtype=bool)
     size = max(1, _NUMBERS // (2 * _BASES * _OPTIONS * x.shape[1]))
     for part in np.array_split(np.arange(len(x)), -(-len(x) // size) or 1):
-        x[part], scored[part] = _in_rounds(ask.take(part), room.take(part), ladder, x[part])
+        x[part], scored[part] = _in_cycles(ask.take(part), room.take(part), ladder, x[part])
     return x, scored
 
 
@@ -114,6 +114,19 @@ def tells_more(ask: Ask, points: FloatArray, people: IntArray) -> BoolArray:
     score = ask.scores(points, people)
     more: BoolArray = np.zeros(len(points), dtype=bool) if score is None else np.abs(score) < _SURE
     return more
+
+
+def _in_cycles(ask: Ask, room: Room, ladder: Ladder, x: FloatArray) -> tuple[FloatArray, BoolArray]:
+    """Go through all rounds again with what they found: with less to spend, options are closer to each other."""
+    found, scored = _in_rounds(ask, room, ladder, x)
+    for _ in range(1, _CYCLES):
+        every = np.arange(len(x))
+        going = np.flatnonzero(scored & (room.cost(found, every) < room.cost(x, every) * (1.0 - LESS)))
+        if not len(going):
+            break
+        x = found.copy()
+        found[going] = _in_rounds(ask.take(going), room.take(going), ladder, x[going])[0]
+    return found, scored
 
 
 def _in_rounds(ask: Ask, room: Room, ladder: Ladder, x: FloatArray) -> tuple[FloatArray, BoolArray]:
@@ -192,6 +205,7 @@ def _tried(ask: Ask, room: Room, ladder: Ladder, bases: _Points, best: FloatArra
     own = np.flatnonzero(spent == 0.0)
     silent = own[[len(np.unique(score[n + begin[b] : n + begin[b + 1]])) < 3 for b in own]]
     able = _undominated(options)
+    able = _undominated(_with_closer(ask, room, bases, able, at, spent))
     begin = np.searchsorted(able.base, np.arange(n + 1))
     chosen, of = [base[:0]], [base[:0]]
     for b, owner in enumerate(bases.owner):
@@ -248,6 +262,33 @@ def _values(
     base, column, value = (np.concatenate(parts) for parts in zip(*found, strict=True))
     order = np.lexsort((value, column, base))
     return base[order], column[order], value[order]
+
+
+def _with_closer(
+    ask: Ask, room: Room, bases: _Points, options: _Options, at: FloatArray, spent: FloatArray
+) -> _Options:
+    """Add options between those of a number and the next cheaper ones: models of trees climb in steps.
+
+    The options are undominated; `at` and `spent` are the scores and costs of the bases.
+    """
+    base, column, value = options.base, options.column, options.value
+    person, own = bases.owner[base], bases.x[base, column]
+    start = room.x0[person, column]
+    follows = np.append(False, (base[1:] == base[:-1]) & (column[1:] == column[:-1]))[: len(base)]
+    cheaper = np.where(follows, np.roll(value, 1), own)
+    # A column has options on both sides of the person.
+    cheaper = np.where((cheaper - start) * (value - start) < 0.0, own, cheaper)
+    between = np.flatnonzero(~room.limits.categories[column] & (options.cost > 0.0))
+    which, part = np.repeat(between, len(_PARTS)), np.tile(_PARTS, len(between))
+    points, rows, on = bases.x[base[which]], np.arange(len(which)), column[which]
+    points[rows, on] = cheaper[which] + part * (value[which] - cheaper[which])
+    points = ask.rows(points, person[which], "inward")
+    found = points[rows, on]
+    new = (found != value[which]) & (found != cheaper[which]) & (found != own[which])
+    which, points, found = which[new], points[new], found[new]
+    score, cost = _scores(ask, points, person[which]), room.cost(points, person[which])
+    more = base[which], column[which], found, cost - spent[base[which]], score - at[base[which]]
+    return _Options(*(np.concatenate(both) for both in zip(options, more, strict=True)))
 
 
 def _undominated(options: _Options) -> _Options:
