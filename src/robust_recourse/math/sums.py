@@ -210,7 +210,7 @@ class _Program(NamedTuple):
             integrality=np.concatenate([np.ones(n), self.steps]),
             bounds=Bounds(0.0, np.concatenate([self.begins, self.further])),
             constraints=LinearConstraint(np.array(factors), low, high),
-            options={"mip_rel_gap": _GAP, "node_limit": _NODES},
+            options={"mip_rel_gap": _GAP, "node_limit": _NODES, "presolve": False},
         )
         if ends.status != 0:
             return None

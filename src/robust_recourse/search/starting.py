@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 
 from robust_recourse._typing import BoolArray, FloatArray
 from robust_recourse.sampling.asking import OutOfTime
-from robust_recourse.sampling.boundary import find_boundary
+from robust_recourse.sampling.boundary import Boundary, find_boundary
 from robust_recourse.search.exact import Exact
 from robust_recourse.search.known import known_points
 from robust_recourse.search.method import Method
@@ -45,7 +45,7 @@ def find_starts(method: Method, task: Task) -> Starts:
             raise
         return Starts(given, nobody, nobody, None)  # boundary points are enough to be told
     boundary = found[0] if given is None else _Found(given, nobody, nobody)
-    if least is None:
+    if least is None or len(found) < len(goals):
         return Starts(*boundary, None)
     return Starts(*boundary, found[-1].x if least > 0.0 else boundary.x)
 
@@ -63,14 +63,22 @@ class _Found(NamedTuple):
 
 
 def _cheapest(method: Method, task: Task, goals: Sequence[float]) -> list[_Found]:
-    """Return the cheapest points with least scores, in one search for all goals: so many calls of the model less."""
+    """Return the cheapest points with least scores, in one search for all goals: so many calls of the model less.
+
+    If the time is over, those of the last goals may be missing, but for the first.
+    """
     found: list[_Found] = []
     left, known, n, impossible = [], [], len(task), np.zeros(len(task), dtype=bool)
     for goal in goals:
         exact = Exact.nothing(task.x0)
         able = np.flatnonzero(~impossible)  # who cannot be accepted cannot be so surely
         asking, some = _towards(method, task.take(able), goal)
-        seen = known_points(asking, some) if len(able) else None
+        try:
+            seen = known_points(asking, some) if len(able) else None
+        except OutOfTime:
+            if not found:
+                raise
+            break  # what is known of the goals before is good enough
         if seen is not None:
             exact.x[able], impossible[able] = seen.x, impossible[able] | seen.impossible
         done = impossible | (exact.known & (seen is not None and seen.cheapest))
@@ -84,7 +92,13 @@ def _cheapest(method: Method, task: Task, goals: Sequence[float]) -> list[_Found
         if not np.isnan(goals).all():
             oracle = oracle.surer(np.asarray(goals)[searched // n])
         start = np.concatenate(known)[searched]
-        ends = find_boundary(oracle, task.room.take(searched % n), method.candidates_, method.look(), start)
+        room = task.room.take(searched % n)
+        try:
+            ends = find_boundary(oracle, room, method.candidates_, method.look(), start)
+        except OutOfTime:
+            if all(np.isnan(one.x).any(axis=1).all() for one in found):
+                raise
+            ends = Boundary(np.full_like(room.x0, np.nan), np.zeros(len(room), dtype=bool), in_time=False)
         for goal, one in enumerate(found):
             mine = searched // n == goal
             people = searched[mine] % n
