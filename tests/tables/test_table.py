@@ -191,3 +191,26 @@ def test_decoding_and_reading_are_inverse(data):
     back = schema.read(table.decode(values, np.arange(n)), "X")
     np.testing.assert_array_equal(back.values, values)
     np.testing.assert_array_equal(back.missing, table.missing)
+
+
+@pytest.mark.parametrize(
+    ("trained", "given"),
+    [
+        ("bool", pd.array([0, None, 1], dtype="Int64")),
+        ("bool", pd.array([4, 0, 3], dtype="Int64")),
+        ("bool", pd.array([0, None, 1], dtype="Float32")),
+        ("int64", pd.array([True, None, False], dtype="boolean")),
+        ("boolean", pd.array([4, None, 3], dtype="Int64")),
+        ("bool[pyarrow]", pd.array([4, None, 3], dtype="Int64")),
+    ],
+)
+def test_categories_may_come_in_any_type_that_holds_them(trained, given):
+    schema = Schema.learn(pd.DataFrame({"k": pd.array([0, 1, 1], dtype="int64").astype(trained), "a": [1.5, 2.5, 3.5]}))
+    table = schema.read(pd.DataFrame({"k": given, "a": [1.5, 2.5, 3.5]}), "X")
+    for code in (0.0, 1.0):
+        values = table.values.copy()
+        values[:, 0] = np.where(table.missing[:, 0], values[:, 0], code)
+        cells = table.decode(values, ALL)["k"]
+        assert [None if pd.isna(cell) else int(cell) for cell in cells] == [
+            None if gap else int(code) for gap in table.missing[:, 0]
+        ]

@@ -202,8 +202,8 @@ def _typed(column: Column, array: Any) -> Any:
         return None
     if isinstance(array, pd.Categorical):
         return array.categories.get_indexer(pd.Index(column.values))
-    if isinstance(array.dtype, pd.StringDtype):
-        return pd.array(column.values, dtype=array.dtype)
+    if not isinstance(array, pd.arrays.NumpyExtensionArray) or isinstance(array.dtype, pd.StringDtype):
+        return cast(pd.Series([*column.values], dtype=object), array.dtype).array
     cells = np.array([*column.values, None], dtype=object)[:-1]
     plain = isinstance(array, pd.arrays.NumpyExtensionArray) and array.dtype.kind in "iufb"
     return cells.astype(array.to_numpy().dtype) if plain else cells
