@@ -20,7 +20,7 @@ from sklearn.tree import DecisionTreeClassifier
 from robust_recourse import ActionSet, RobustBayesianRecourse
 from robust_recourse.models.encoding import Ends, borders, made_of, split_off
 from robust_recourse.models.leaves import accepted_leaves
-from robust_recourse.search.explain import movable
+from robust_recourse.search.doing import movable
 from robust_recourse.search.leaves import cheapest_leaves
 from robust_recourse.search.run import make_task
 from robust_recourse.search.space import Space

@@ -27,7 +27,7 @@ from sklearn.preprocessing import (
 from sklearn.svm import LinearSVC
 
 from robust_recourse import ActionSet, RobustBayesianRecourse, Status, Wachter
-from robust_recourse.search.explain import movable
+from robust_recourse.search.doing import movable
 from robust_recourse.search.run import make_task
 from robust_recourse.search.space import Space
 from robust_recourse.search.sums import cheapest_sum

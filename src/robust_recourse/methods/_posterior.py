@@ -27,7 +27,7 @@ from robust_recourse.sampling.metric import Grid
 from robust_recourse.sampling.neighbourhood import Neighbourhood, sample_neighbourhoods
 from robust_recourse.sampling.options import ROUNDED
 from robust_recourse.search import Task
-from robust_recourse.search.explain import movable
+from robust_recourse.search.doing import movable
 from robust_recourse.search.run import make_task, no_candidate
 from robust_recourse.search.space import Space
 from robust_recourse.search.starting import sure_points

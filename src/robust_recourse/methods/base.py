@@ -25,6 +25,7 @@ from robust_recourse.result import Answer, Recourses
 from robust_recourse.result.provenance import fingerprint, jury_fingerprint
 from robust_recourse.sampling.boundary import Look
 from robust_recourse.search.deadline import Deadline
+from robust_recourse.search.earlier import read_earlier
 from robust_recourse.search.explain import accepted_rows, explain
 from robust_recourse.search.run import criterion, predictor
 from robust_recourse.search.space import Space
@@ -137,7 +138,13 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
         return self
 
     def explain(
-        self, X: Any, n_recourses: int = 1, time_limit: float | None = None, *, unseen: Unseen = "warn"
+        self,
+        X: Any,
+        n_recourses: int = 1,
+        time_limit: float | None = None,
+        *,
+        unseen: Unseen = "warn",
+        earlier: Recourses | None = None,
     ) -> Recourses:
         """Find recourses for every row.
 
@@ -155,6 +162,10 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
         unseen : {"warn", "error", "ignore"}
             What happens to values that no training row has, among them numbers far outside: as a rule they
             are coded in another way, or mistyped. The message names them and their rows.
+        earlier : Recourses, optional
+            What the same rows were told before, under this action set or another. Where such a recourse is still
+            allowed and accepted, costs less than what is found now, and the model is no less sure of it, it is told
+            again; and so is a boundary point. So nobody pays more because an action set allows more.
 
         Returns
         -------
@@ -164,7 +175,8 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         ValueError
-            If there are such values, and `unseen` is "error"; for other columns, and for infinite numbers.
+            If there are such values, and `unseen` is "error"; for other columns, and for infinite numbers; if
+            `earlier` is of other rows.
 
         Warns
         -----
@@ -175,7 +187,9 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
         deadline = None
         if time_limit is not None:
             deadline = Deadline(time.time() + check_real(time_limit, "time_limit", minimum=0.0))
-        found = self.explain_table(self.read(X, unseen=unseen), n_recourses, deadline)
+        table = self.read(X, unseen=unseen)
+        known = None if earlier is None else read_earlier(self, table, earlier)
+        found = explain(self, table, n_recourses, deadline, known)
         doubt_favourable(found, self.favourable)
         return found
 

@@ -6,20 +6,21 @@ import numpy as np
 
 from robust_recourse._typing import BoolArray
 from robust_recourse.actions.contradictions import contradiction
-from robust_recourse.math.limits import Limits
 from robust_recourse.models.criteria import Criterion
 from robust_recourse.result import Recourses
 from robust_recourse.result.answer import Answer
 from robust_recourse.result.status import Status
 from robust_recourse.search.collect import collect
 from robust_recourse.search.deadline import Deadline
+from robust_recourse.search.doing import movable
+from robust_recourse.search.earlier import Earlier, keep_earlier
 from robust_recourse.search.jury import consented, judged
 from robust_recourse.search.method import Method
 from robust_recourse.search.run import out_of_time, predictor
 from robust_recourse.search.space import Space
 from robust_recourse.tables import Table
 
-__all__ = ["accepted_rows", "explain", "movable"]
+__all__ = ["accepted_rows", "explain"]
 
 _BATCH = 8192  # rows that the model is asked about together
 _NOTHING = "The action set lets no column of this row change."
@@ -28,7 +29,9 @@ _CONTRADICTED = (
 )
 
 
-def explain(method: Method, table: Table, n_recourses: int, deadline: Deadline | None) -> Recourses:
+def explain(
+    method: Method, table: Table, n_recourses: int, deadline: Deadline | None, earlier: Earlier | None = None
+) -> Recourses:
     """Find recourses for every row of a table; the parameters are those of a method's `explain`."""
     space = Space.of(table, method.moves_)
     answers = _without_search(method, space, deadline)
@@ -36,6 +39,8 @@ def explain(method: Method, table: Table, n_recourses: int, deadline: Deadline |
     masks = movable(method.limits_, space)[refused]
     found = iter(consented(method, space, refused, masks, n_recourses, deadline))
     everybody = [next(found) if known is None else [known] for known in answers]
+    if earlier is not None:
+        everybody = keep_earlier(method, space, earlier, everybody)
     return collect(method, space, judged(method, space, everybody))
 
 
@@ -72,19 +77,3 @@ def accepted_rows(predict: Criterion, space: Space, deadline: Deadline | None = 
         accepted[people] = predict(space.decode(values, people), space.rows_of(people))
         asked[people] = True
     return accepted, asked
-
-
-def movable(limits: Limits, space: Space) -> BoolArray:
-    """Which cells may change, and can: of shape (m, p)."""
-    points, missing = space.points, space.table.missing
-    lower, upper = limits.box(points)
-    free: BoolArray = (lower < upper) & ~missing & space.moves.numbers
-    if space.exact:
-        # Nothing is rounded into the bounds of an array: who is out of them keeps the value.
-        free &= (points >= limits.lower) & (points <= limits.upper)
-    for k in np.flatnonzero(limits.categories):
-        codes = np.flatnonzero(limits.targets[k]).astype(float)  # type: ignore[arg-type]
-        known, own = np.unique(points[:, k], return_inverse=True)
-        somewhere = np.array([limits.may_switch(int(k), code, codes).any() for code in known], dtype=bool)
-        free[:, k] = somewhere[own.ravel()] & ~missing[:, k]
-    return free

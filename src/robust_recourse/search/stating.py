@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from robust_recourse._typing import BoolArray, FloatArray
-from robust_recourse.actions.consequences import Effect
-from robust_recourse.actions.moves import Moves
 from robust_recourse.result import Recourses
 from robust_recourse.result.answer import Answer
 from robust_recourse.result.status import Status
 from robust_recourse.search.collect import collect
-from robust_recourse.search.explain import movable
+from robust_recourse.search.doing import done_to_become, movable
 from robust_recourse.search.jury import judged
 from robust_recourse.search.method import Method
 from robust_recourse.search.run import make_task
@@ -42,20 +39,9 @@ def state(method: Method, before: Table, after: Table) -> Recourses:
     before, after : Table
         The people as they are, and as they would be, row by row.
     """
-    moves, limits = method.moves_, method.moves_.limits()
-    space, people = Space.of(before, moves), np.arange(len(before))
-    own, missing = before.values, before.missing
-    done = _done(moves, after.values, own, missing)
-    points = np.where(done == own, space.points, moves.to_points(done))
-    free, changed = movable(limits, space), done != own
-    told = (space.consequences(space.legal(points, people), people) == after.values) | missing
-    reached = told.all(axis=1) & (after.missing == missing).all(axis=1) & space.keeps_rules(done, people)
-    reached &= ~(changed & ~free).any(axis=1)
-    for k in np.flatnonzero(limits.categories).tolist():
-        reached &= ~changed[:, k] | limits.may_switch(k, own[:, k], done[:, k])
-    if moves.max_changes is not None:
-        reached &= changed.sum(axis=1) <= moves.max_changes
-    task = make_task(method, space, free)
+    limits, space, people = method.moves_.limits(), Space.of(before, method.moves_), np.arange(len(before))
+    points, reached = done_to_become(space, after)
+    task = make_task(method, space, movable(limits, space))
     valid, consented = np.zeros((2, len(people)), dtype=bool)
     some = np.flatnonzero(reached)
     if len(some):
@@ -72,21 +58,3 @@ def state(method: Method, before: Table, after: Table) -> Recourses:
         x0, weights = space.points[i], limits.weights
         answers.append(Answer.point(x0, points[i], float(cost[i]), bool(valid[i]), status, reason, asked, weights))
     return collect(method, space, judged(method, space, [[answer] for answer in answers]))
-
-
-def _done(moves: Moves, became: FloatArray, own: FloatArray, missing: BoolArray) -> FloatArray:
-    """Return what people do who become this, as far as that can be told; what follows is taken away again."""
-    done = became.copy()
-    # The last that follows first: what moves it is then as it became.
-    for rule in reversed(moves.followers):
-        k = rule.column
-        untouched = became.copy()
-        untouched[:, k] = own[:, k]
-        follows = rule.become(untouched, own, missing, moves.told(k)) == became[:, k]
-        if isinstance(rule, Effect):
-            shift = sum(rate * (became[:, s] - own[:, s]) for s, rate in zip(rule.sources, rule.rates, strict=True))
-            other = moves.told(k)(became[:, k] - shift)
-        else:
-            other = became[:, k]
-        done[:, k] = np.where(follows, own[:, k], other)
-    return done
