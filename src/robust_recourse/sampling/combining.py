@@ -34,7 +34,7 @@ __all__ = ["combine", "tells_more"]
 
 _CYCLES, _ROUNDS = 2, 3  # at most
 _BASES = 3  # of a person in a round: so many that are accepted, and so many that are refused
-_OPTIONS, _FEWEST, _MOST = 400, 12, 20  # of a base; and values of a number on either side of the person's own
+_OPTIONS, _FEWEST, _MOST = 300, 8, 20  # of a base; and values of a number on either side of the person's own
 _PARTS = np.arange(1, 8) / 8.0  # of a change that are kept, and of the way from one option to the next
 _SURE = 16.0  # scores beyond are all the same
 _DECIMALS = 9  # of a score: the last bits depend on what else is in a batch

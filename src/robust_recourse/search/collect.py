@@ -11,6 +11,7 @@ from robust_recourse.notices.values import plain
 from robust_recourse.result import Answer, Provenance, Recourses, Trace
 from robust_recourse.search.method import Method
 from robust_recourse.search.space import Space
+from robust_recourse.tables.values import take
 
 __all__ = ["collect"]
 
@@ -34,10 +35,13 @@ def collect(method: Method, space: Space, found: list[list[Answer]]) -> Recourse
     costs = np.full(x.shape, np.nan)
     costs[exists] = space.column_costs(x[exists], person[exists])
     columns = [space.moves.columns[k] for k in order]
+    there = np.append(exists, ~np.isnan(boundary).any(axis=1))
+    # Together: to make a table takes longer than to fill it.
+    rows, n = _restored(space, np.concatenate([x, boundary]), np.tile(person, 2), there), len(entries)
     return Recourses(
         x0=space.table.given_at(person),
-        x=_restored(space, x, person, exists),
-        boundary=_restored(space, boundary, person, ~np.isnan(boundary).any(axis=1)),
+        x=take(rows, np.arange(n)),
+        boundary=take(rows, np.arange(n, 2 * n)),
         cost=column("cost"),
         budget=column("budget"),
         valid=column("valid", bool),
