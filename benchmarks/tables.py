@@ -107,6 +107,19 @@ class Bench:
             sure[who] = self.model.predict_proba(rows)[:, 1]
         return sure
 
+    def futures(self):
+        """Return models retrained on bootstraps."""
+        n_models = self.options.futures
+        return future_models(self.model, self.case.X, self.case.y, "bootstrap", n_models=n_models, random_state=0)
+
+    def survival(self, frame, futures):
+        """Return for every person the share of future models that accept a row; 0 without one."""
+        rows, who = self.rows(frame)
+        shares = np.zeros(len(self.people))
+        if len(who):
+            shares[who] = np.mean([model.predict(rows) == 1 for model in futures], axis=0)
+        return shares
+
     @staticmethod
     def recourse_cost(found):
         return np.where(found.valid, found.cost, np.inf)
@@ -138,17 +151,10 @@ def validity(bench):
         found = method.explain(bench.people)
         seconds = time.perf_counter() - start
     bench._found[RobustBayesianRecourse, "{}"] = found
-    futures = future_models(
-        bench.model, bench.case.X, bench.case.y, "bootstrap", n_models=bench.options.futures, random_state=0
-    )
+    futures = bench.futures()
 
     def survives(frame):
-        """Return for every person the share of future models that accept a row; 0 without one."""
-        rows, who = bench.rows(frame)
-        shares = np.zeros(n)
-        if len(who):
-            shares[who] = np.mean([model.predict(rows) == 1 for model in futures], axis=0)
-        return shares
+        return bench.survival(frame, futures)
 
     rows, who = bench.rows(found.x)
     before = bench.people.iloc[who]
@@ -430,7 +436,9 @@ def export(bench, file):
         method.explain(bench.people.iloc[[i]])
         alone.append(time.process_time() - start)
     names = ("immutable", "increase", "decrease", "bounds", "categories", "weights", "rules")
+    futures = list(bench.futures())
     problem = {
+        "futures": futures,
         "X": bench.case.X,
         "y": bench.case.y,
         "model": bench.model,
@@ -442,6 +450,8 @@ def export(bench, file):
             "valid": found.valid,
             "cost": found.cost,
             "cheapest": bench.boundary_cost(found),
+            "future": bench.survival(found.x, futures),
+            "cheapest future": bench.survival(found.boundary, futures),
             "batch": batch,
             "alone": np.median(alone),
         },
