@@ -162,6 +162,10 @@ def test_settings_that_missed_their_target(told, folder):
         ("X has no favourable row: the model", "the table has no favourable row: the model"),
         ("for row 3 of X: bad", "for row 3 of the table: bad"),
         ('accept them with unseen="ignore".', "accept them with --unseen ignore."),
+        (
+            "Promise less, or say with n_check= that so many shall be trained.",
+            "Promise less with --survival, or be less sure of it with --confidence.",
+        ),
         ("Pass more with people=.", "Pass more with --refused."),
         ("a.toml: actions.max_changes must be at least 1", "a.toml: max_changes must be at least 1"),
         ("a.toml: actions.bounds['n'] is empty", "a.toml: min and max of column 'n' is empty"),

@@ -166,6 +166,13 @@ def test_numbers_out_of_range(explain, option, value, capsys):
     assert f"--{option}" in capsys.readouterr().err
 
 
+def test_a_survival_that_takes_too_many_models_is_told_with_options(explain, complaint):
+    assert explain(outcome="outcome", jury=3, survival=0.999) == 2
+    said = complaint()
+    assert "Promise less with --survival, or be less sure of it with --confidence." in said
+    assert "n_check" not in said
+
+
 def test_models_of_a_jury_are_named_in_words():
     said = "jury.models[3]: The model raised ValueError. rule='mean' needs probabilities: jury.check[12] answers"
     assert in_options(said) == (

@@ -65,6 +65,15 @@ def test_options_that_do_not_go_together(explain, files, complaint, options, mes
     assert message in complaint()
 
 
+def test_values_that_no_training_row_has_are_told_with_the_option(explain, files, capsys):  # noqa: ARG001
+    people = pd.read_csv("text/1.csv", dtype={"person": str})
+    people.assign(job="none").to_csv("text/1.csv", index=False)
+    assert explain(refused="text", out="recourses", unseen="error") == 1
+    (line, _) = capsys.readouterr().err.splitlines()
+    assert "text/1.csv" in line
+    assert line.endswith("Correct them, or accept them with --unseen ignore.")
+
+
 def test_another_command_in_the_same_folder(explain, files, complaint, capsys):  # noqa: ARG001
     assert explain(refused="table", out="recourses") == 0
     capsys.readouterr()

@@ -199,9 +199,20 @@ def test_the_choice_is_marked(tuned, promised, capsys, monkeypatch, mode):
     found = replace(promised, frontier=table, parameters=chosen)
     monkeypatch.setattr(TunedRecourse, "fit", lambda self, *_: answer(self, found))
     assert tuned() == 0
-    (marked,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("│ * │"))
+    lines = capsys.readouterr().out.splitlines()
+    assert sum(line.endswith("to choose with (* chosen)") for line in lines) == 1
+    (marked,) = (line for line in lines if line.startswith("│ * │"))
     assert mode in marked
     assert f"{row['cost']:.3f} │" in marked
+
+
+def test_no_mark_is_promised_for_a_choice_that_is_not_in_the_table(tuned, promised, capsys, monkeypatch):
+    found = replace(promised, parameters={**promised.parameters, "sigma": 77.0})
+    monkeypatch.setattr(TunedRecourse, "fit", lambda self, *_: answer(self, found))
+    assert tuned() == 0
+    printed = capsys.readouterr().out
+    assert "the people and models to choose with\n" in printed
+    assert "*" not in printed
 
 
 def test_the_options_are_passed_on(tuned, asked, books, capsys):
@@ -413,6 +424,13 @@ def test_one_outcome_is_nothing_to_learn(tuned, books, complaint):
     books.drop(columns="day").assign(outcome="yes").to_csv("train.csv", index=False)
     assert tuned() == 2
     assert "--outcome outcome: train.csv has 'yes' in every row" in complaint()
+
+
+@pytest.mark.parametrize("day", ["2026-01-01", 7])
+def test_one_day_is_no_time(tuned, books, complaint, day):
+    books.assign(day=day).to_csv("dated.csv", index=False)
+    assert tuned(train="dated.csv", time="day", label="day") == 2
+    assert f"--time day: dated.csv has {day} in every row" in complaint()
 
 
 class Rule:

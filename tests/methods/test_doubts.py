@@ -182,6 +182,14 @@ def test_a_label_that_the_model_did_not_learn_by_heart_is_named():
         NearestAccepted(nearly).fit(table)
 
 
+@pytest.mark.parametrize("values", [("repaid", "defaulted"), (1.0, 0.0)])
+def test_a_label_with_a_gap_is_named(values):
+    label = pd.Series(np.where(rng.random(N) < probability(X), *values))
+    table = X.assign(outcome=label.where(label.index != 7))
+    with pytest.warns(UserWarning, match=r"^Column 'outcome' alone tells whom.* in 99 % of the 120 rows of X"):
+        NearestAccepted(lambda rows: rows["outcome"].to_numpy() == values[0]).fit(table)
+
+
 def test_a_column_that_the_model_was_not_trained_with_is_named():
     label = np.where(rng.random(N) < probability(X), "good", "bad")
     encode = make_column_transformer((OneHotEncoder(), ["owner"]), ("passthrough", ["income", "months"]))
@@ -198,7 +206,7 @@ def test_ordinary_columns_are_no_labels():
     rules = [
         (one, lambda rows: rows["income"] > 3000.5),  # a threshold of a number
         (one, lambda rows: (rows["rich"] == 1) & (rows["months"] < 55)),  # with exceptions
-        (one.assign(rich=one["rich"].where(one.index != one["rich"].idxmin())), lambda rows: rows["income"] > 3000),
+        (one.assign(rich=one["rich"].where(one.index % 10 > 0)), lambda rows: rows["income"] > 3000),  # with gaps
         (one[one["rich"].cumsum() <= 4], lambda rows: rows["rich"] == 1),  # of few accepted rows
         (one, lambda rows: np.ones(len(rows))),  # all are accepted
     ]

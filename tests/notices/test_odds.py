@@ -37,3 +37,10 @@ def test_tiny_odds_are_below_the_smallest_that_are_told(odds):
 
 def test_nothing_is_said_where_there_are_no_odds():
     assert odds_text(np.nan) == odds_sentence(np.nan) == ""
+
+
+def test_odds_are_written_in_a_locale():
+    pytest.importorskip("babel")
+    assert odds_text(0.7, "de_DE") == "at most 1 to 1,4"
+    assert odds_text(2.718, "de_DE") == "at most 2,8 to 1"
+    assert odds_text(1e-9, "de_DE") == "below 1 to 1.000"

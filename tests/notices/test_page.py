@@ -15,6 +15,7 @@ from robust_recourse.notices._histogram import edges, histogram
 from robust_recourse.notices.notice import Change, Notice, by_person
 from robust_recourse.notices.page import AUDIENCES, page
 from robust_recourse.notices.rendering import render
+from robust_recourse.notices.writing import Writer
 
 STYLE = files("robust_recourse.notices").joinpath("templates/style.css").read_text("utf-8")
 
@@ -67,10 +68,10 @@ BATCH = [
 def test_summary_counts_people_not_recourses():
     summary = analyst(BATCH)
     assert cells(summary, "How the searches ended")[1:] == [
-        ["ok", "2", "33.3%", "2"],
-        ["out of time", "2", "33.3%", "0"],
-        ["already favourable", "1", "16.7%", "1"],
-        ["nothing may change", "1", "16.7%", "0"],
+        ["ok", "2", "33.3 %", "2"],
+        ["out of time", "2", "33.3 %", "0"],
+        ["already favourable", "1", "16.7 %", "1"],
+        ["nothing may change", "1", "16.7 %", "0"],
     ]
     tiles = re.findall(r"<li><b>(.*?)</b>(.*?)</li>", summary)
     assert tiles == [
@@ -90,8 +91,8 @@ def test_summary_of_costs_is_of_the_cheapest():
 def test_summary_says_what_changes_and_why_not():
     summary = analyst(BATCH)
     assert cells(summary, "accepted recourses change")[1:] == [
-        ["a", "2", "66.7%", "2", "0", "0", "1.5"],
-        ["b", "1", "33.3%", "1", "0", "0", "3"],
+        ["a", "2", "66.7 %", "2", "0", "0", "1.5"],
+        ["b", "1", "33.3 %", "1", "0", "0", "3"],
     ]
     assert cells(summary, "Why rows have no recourse")[1:] == [
         ["out of time", "Slow.", "2", "row 3, row 4"],
@@ -110,6 +111,29 @@ def test_all_rows_are_listed():
     assert rows[2] == ["row 0", "2", "accepted", "ok", "1", "3", "at most 1 to 2"]
     assert rows[5][2:6] == ["refused", "out of time", "\N{EN DASH}", "\N{EN DASH}"]
     assert "Option" not in cells(analyst(BATCH[2:]), "Every recourse")[0]
+
+
+def local(some, **fields):
+    return replace(some, writers={name: Writer(locale="de_DE") for name in "ab"}, **fields)
+
+
+def test_a_locale_holds_for_the_whole_page():
+    pytest.importorskip("babel")
+    costs = [1000.5, 1500.25, 2001.0, 3000.0, 4000.0]
+    batch = [local(notice(i, cost=cost), worst_case_odds=0.7, jury_share=0.9) for i, cost in enumerate(costs)]
+    batch += [local(none(i, "out of time")) for i in range(5, 1203)]
+    shown = page(batch, title="T", when=date(2025, 3, 1))
+    assert "<b>1.203</b>rows explained" in shown
+    assert cells(shown, "How the searches ended")[1] == ["out of time", "1.198", "99,6\xa0%", "0"]
+    assert cells(shown, "Cost of the cheapest")[1] == ["Cost", "1.000", "1.500", "2.001", "3.000", "4.000"]
+    assert cells(shown, "Every recourse")[1][3:] == ["1", "1.000", "at most 1 to 1,4", "90\xa0%"]
+    assert cells(shown, "Why rows")[1][3].endswith("and 1.193 more")
+    assert "1.000 to 1.500: 1" in shown
+    assert "The model in use on 1. März 2025" in shown
+    assert "90\xa0% of them accept" in shown
+    english = page([replace(some, writers={}) for some in batch], title="T", when=date(2025, 3, 1))
+    assert "1,203" in english
+    assert "1 March 2025" in english
 
 
 def test_page_tells_options_that_are_accepted_only():

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -11,6 +12,7 @@ from robust_recourse.notices.notice import Change, Notice
 from robust_recourse.notices.reading import direction
 from robust_recourse.notices.sentences import CAUTIONS, NO_RECOURSE, describe, how
 from robust_recourse.notices.values import text
+from robust_recourse.notices.writing import Writer
 from robust_recourse.result import Status
 
 
@@ -37,6 +39,21 @@ def test_names_keep_their_capitals():
 )
 def test_cost_is_called_about_where_it_is_rounded(cost, said):
     assert describe(notice(Change("a", "number", 1, 2, cost, 1), cost=cost)).endswith(said)
+
+
+def test_all_numbers_of_a_sentence_are_those_of_one_locale():
+    pytest.importorskip("babel")
+    said = replace(
+        notice(Change("a", "number", 1000.5, 2000.5, 1234.0, 1), cost=1234.4),
+        writers={"a": Writer(locale="de_DE")},
+        jury_share=0.95,
+        survival_bound=0.9,
+    )
+    assert describe(said) == (
+        "Raise a from 1.000,5 to 2.000,5. The present model accepts exactly these values, and so do 95\xa0% of the "
+        "retrained models that were asked; of those that took no part in the search at least 90\xa0% do, as far as "
+        "the check can prove. The cost is about 1.234 units."
+    )
 
 
 def test_other_endings_are_noted():

@@ -239,6 +239,10 @@ def test_locales_of_results():
     assert "\xa0€" in found.describe(locale="de_DE")
     assert found[0].describe(locale="de_DE") == found.describe(0, locale="de_DE")
     assert "\xa0€" in found.to_html(locale="de_DE")
+    assert all(
+        f"The cost is about {f'{cost:.3g}'.replace('.', ',')} unit" in found.describe(i, locale="de_DE")
+        for i, cost in enumerate(found.cost)
+    )
 
 
 @pytest.mark.parametrize(

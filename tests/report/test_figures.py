@@ -19,6 +19,7 @@ from robust_recourse import ActionSet, BayesianRecourse, ModelError, RobustBayes
 from robust_recourse.math.odds import log_worst_case_odds
 from robust_recourse.report._plane import choose_plane
 from robust_recourse.report.figures import illustration, level_sets, worst_case
+from robust_recourse.report.figures._style import finish, in_style
 
 ALL = (illustration, worst_case, level_sets)
 NAMES = [f"feature {k}" for k in range(6)]
@@ -411,3 +412,18 @@ def test_errors_say_what_to_do(draw, space_case, network):
 def test_a_failing_model_is_named(plane_case):
     with pytest.raises(ModelError, match="grid of the figure"):
         illustration(plane_case[0], lambda X: X[:, 5])
+
+
+@pytest.mark.parametrize("dpi", [50.0, 72.0, 80.0, 90.0, 110.0, 150.0])
+@pytest.mark.parametrize("width", [9.0, 10.8])
+def test_notes_fit_with_any_number_of_dots(width, dpi):
+    text = (
+        "Smoothing 1, ambiguity radii 0.04 (refused) and 0.04 (accepted). The odds are those of the slice through the "
+        "boundary point; points off it are projected onto it."
+    )
+    figure = Figure(figsize=(width, 5.0), dpi=dpi, layout="constrained")
+    figure.subplots()
+    with in_style():
+        finish(figure, [], "Title", [text])
+    assert note(figure) == text
+    assert 0.75 * width * dpi < figure.legends[0].get_window_extent().x1 <= width * dpi

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from robust_recourse import ActionSet, RobustBayesianRecourse
+from robust_recourse import ActionSet, ModelError, RobustBayesianRecourse
 from robust_recourse.report import _facts as facts
 from robust_recourse.report._axis import Categories, Numbers
 from robust_recourse.report._plane import choose_plane
@@ -61,10 +61,13 @@ def switched(recourses):
 
 
 def dearest(recourse, kinds=("number", "category")):
-    """The two columns whose changes cost most; of those that cost the same, the first in the training rows."""
+    """The two columns whose changes cost most, and then those in which the classes of the samples are far apart."""
+    around = recourse.trace.neighbourhood
+    means = [around.samples[around.accepted == label].mean(axis=0) for label in (False, True)]
+    apart = dict(zip(COLUMNS, np.abs(means[1] - means[0]), strict=True))
     known = zip(recourse.x.index, recourse.column_costs, recourse.columns.kinds, strict=True)
     costs = [
-        (-cost, COLUMNS.index(name), name)
+        (-cost, -apart[name], name)
         for name, cost, kind in known
         if kind in kinds and name != "months" and (kind == "number" or cost > 0.0)
     ]
@@ -79,7 +82,7 @@ def names(plane):
 def test_the_plane_is_that_of_the_dearest_changes(table, order):
     for recourse in explain(table, order)[:8]:
         assert names(choose_plane(recourse, show="way")) == dearest(recourse)
-        # The samples around a boundary point vary in numbers only.
+        # The axes of the samples around a boundary point are numbers only.
         assert names(choose_plane(recourse)) == dearest(recourse, ("number",))
 
 
@@ -197,3 +200,55 @@ def test_frames_of_polars(table):
     method = RobustBayesianRecourse(model, random_state=0, n_samples=60).fit(frame)
     found = method.explain(frame.filter(~model(frame)).head(3))
     drawn(illustration(found[0], model))
+
+
+def test_a_column_that_decides_comes_before_one_that_does_not():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({name: rng.normal(size=300) for name in ("idle", "first", "second")})
+
+    def model(X):
+        return X["first"] + X["second"] > 0.5
+
+    method = RobustBayesianRecourse(model, random_state=0, n_samples=100).fit(table)
+    found = method.explain(table[~model(table)].head(20))
+    one = [recourse for recourse in found if np.count_nonzero(recourse.column_costs) == 1]
+    assert one
+    for recourse in one:
+        for show in ("way", "neighbourhood"):
+            assert set(choose_plane(recourse, show=show).labels) == {"first", "second"}
+
+
+@pytest.mark.parametrize("draw", [illustration, level_sets, worst_case])
+def test_axes_tell_values_that_can_be(draw):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"years": rng.integers(0, 30, 300), "income": rng.integers(1, 60, 300) * 100})
+
+    def model(X):
+        return X["years"] / 10 + X["income"] / 1000 > 2.5
+
+    people = pd.DataFrame({"years": [0, 1, 0], "income": [2300, 2200, 1500]})
+    method = RobustBayesianRecourse(model, random_state=0, n_samples=100).fit(table)
+    for recourse in method.explain(people):
+        ax = drawn(draw(recourse, directions=("years", "income")))[0]
+        for axis, name in ((ax.xaxis, "years"), (ax.yaxis, "income")):
+            numbers = [float(word.replace(",", "")) for word in ticks(axis)]
+            assert len(numbers) >= 2
+            assert table[name].min() <= min(numbers)
+            assert max(numbers) <= table[name].max()
+
+
+def test_a_model_of_classes_is_drawn_with_what_decides(switched):
+    def save(*model, **decides):
+        buffer = io.BytesIO()
+        illustration(switched, *model, **decides).savefig(buffer, format="png", metadata={"Software": None})
+        return buffer.getvalue()
+
+    def named(rows):
+        return np.where(accepts(rows), "yes", "no")
+
+    plain = save(accepts)
+    assert save(named, favourable="yes") == plain
+    assert save(named, favourable="no") != plain
+    assert save(lambda rows: np.where(accepts(rows), 0.7, 0.6), threshold=0.65) == plain
+    with pytest.raises(ModelError, match="Pass favourable="):
+        save(named)

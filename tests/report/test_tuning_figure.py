@@ -252,3 +252,16 @@ def test_nothing_is_opened_no_setting_is_kept_and_none_is_used(found, figure):
     with mpl.rc_context({"axes.facecolor": "black", "text.color": "white", "legend.fontsize": 30, "axes.grid": False}):
         assert save(draw_tuning(found)) == plain
     assert {key: mpl.rcParams[key] for key in before} == before
+
+
+@pytest.mark.parametrize(
+    ("costs", "told"),
+    [
+        ((6.053, 6.0571, 6.0613), ["6.053", "6.057", "6.061"]),
+        ((6.053, 6.0613, 6.0613), ["6.05", "6.06", "6.06"]),
+        ((None, 1.5, 1.5000001), ["1.5", "1.5", "none"]),
+    ],
+)
+def test_costs_that_differ_are_told_apart(costs, told):
+    _, right = draw_tuning(tuning([ODDS], [measured(CHOSEN, cost, 0.8, n=25) for cost in costs])).axes
+    assert [tick.get_text() for tick in right.get_xticklabels()] == told

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -89,3 +91,25 @@ def test_jitter_stays_in_the_strip():
     heights = jitter(200)
     assert np.abs(heights).max() < 1.0
     assert np.histogram(heights, 8)[0].min() > 15
+
+
+@pytest.mark.parametrize("shape", [1.0, 1.6])
+def test_a_window_that_is_too_large_shows_what_can_be(shape):
+    spots = np.array([[0.0, 3.0], [1.0, 9.0]])
+
+    def window(*bounds):
+        return window_around(spots, replace(PLANE, bounds=bounds), shape)
+
+    free = window_around(spots, PLANE, shape)
+    (left, right), up = window((0.0, 50.0), (0.0, 50.0))
+    assert free.x[0] < left <= 0.0  # a margin is left around what stands at the bound
+    assert left > -0.1
+    assert right - left == pytest.approx(free.x[1] - free.x[0])
+    assert up == free.y
+    left, right = window((-50.0, 1.0), (0.0, 50.0)).x
+    assert 1.0 <= right < 1.1
+    # Where there is less than the window is wide, it is in the middle; what is out of bounds is held all the same.
+    left, right = window((-1.0, 1.0), (0.0, 50.0)).x
+    assert left + 1.0 == pytest.approx(1.0 - right, abs=0.1)
+    left, right = window((5.0, 50.0), (0.0, 50.0)).x
+    assert left < 0.0 < 1.0 < right

@@ -12,6 +12,7 @@ import pandas as pd
 
 from robust_recourse.cli._options import positive_integer, positive_number
 from robust_recourse.cli._printing import print_line, print_table
+from robust_recourse.cli._wording import in_options
 
 __all__ = ["add_cluster", "explain_many", "is_many"]
 
@@ -104,7 +105,7 @@ def explain_many(method: Any, arguments: argparse.Namespace) -> int:
     known = f", of which {there:,} were there" if there else ""
     print_line(f"Recourses: {tally.folder}, {tally.finished_rows:,} people in {parts}{known}")
     for name, why in failed.items():
-        print(f"robust-recourse: {name}: {why}", file=sys.stderr)  # noqa: T201
+        print(f"robust-recourse: {name}: {in_options(why)}", file=sys.stderr)  # noqa: T201
     if failed:
         print(  # noqa: T201
             f"robust-recourse: {len(failed)} files or parts are not explained. Correct them, and run the same again.",

@@ -94,6 +94,10 @@ def _times(frame: pd.DataFrame, path: Path, arguments: argparse.Namespace) -> pd
     _need(given.notna(), f"--time {column}", "is missing. Fill it in, or leave such rows out", given, path, arguments)
     if types.is_bool_dtype(given):
         raise ValueError(f"--time {column}: {path} has neither numbers nor dates there.")
+    if given.nunique() < 2:
+        raise ValueError(
+            f"--time {column}: {path} has {given.iloc[0]} in every row, so that no row is older than others."
+        )
     if not is_text(given):
         return given
     # Only years first: in other orders months and days are told apart by guessing.

@@ -31,7 +31,9 @@ def draw(tuning: Tuning, path: Path) -> None:
 def tell(tuning: Tuning, arguments: argparse.Namespace) -> None:
     """Print what was found, what it costs, where it is and what to do with it."""
     print_line(tuning.summary)
-    print_table(_frontier(tuning), "What future validity costs, on the people and models to choose with (* chosen)")
+    frontier = _frontier(tuning)
+    marked = " (* chosen)" if (frontier[""] == "*").any() else ""
+    print_table(frontier, f"What future validity costs, on the people and models to choose with{marked}")
     for what, path in (
         ("Settings", arguments.out),
         ("Figure", arguments.figure),

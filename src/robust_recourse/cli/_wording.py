@@ -32,6 +32,7 @@ _PHRASES = {
     "leave it out of X": "leave it out with --label or --id",
     "replace=True": "--replace",
     'unseen="ignore"': "--unseen ignore",
+    ", or say with n_check= that so many shall be trained": " with --survival, or be less sure of it with --confidence",
 }
 _WORDS = {name for name in _OPTIONS if "_" not in name}  # that also are words of a sentence
 

@@ -73,17 +73,20 @@ def doubt_features(model: Any, schema: Schema, table: Table, accepted: BoolArray
 
 
 def _deciding(table: Table, accepted: BoolArray) -> dict[int, float]:
-    """Return the columns of two values that tell whom the model accepts, and the share of the rows in which they do."""
+    """Return the columns of two values that tell whom the model accepts, and the share of the rows in which they do.
+
+    A gap tells nothing, so that a label with a few of them is found, too.
+    """
     if min(np.count_nonzero(accepted), np.count_nonzero(~accepted)) < _FEWEST:
         return {}
     found: dict[int, float] = {}
-    for k in np.flatnonzero(~table.missing.any(axis=0)).tolist():
-        values = table.values[:, k]
-        one, other = values.min(), values.max()
-        if one == other or not np.isin(values, (one, other)).all():
+    for k in np.flatnonzero(~table.missing.all(axis=0)).tolist():
+        values, known = table.values[:, k], ~table.missing[:, k]
+        one, other = values[known].min(), values[known].max()
+        if one == other or not np.isin(values[known], (one, other)).all():
             continue
         right = (values == one) == accepted
-        right = right if right.mean() > 0.5 else ~right
+        right = known & (right if right[known].mean() > 0.5 else ~right)
         if min(right[accepted].mean(), right[~accepted].mean()) >= _TELLS:
             found[k] = float(right.mean())
     return found

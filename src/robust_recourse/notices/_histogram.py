@@ -7,13 +7,14 @@ from typing import NamedTuple
 import numpy as np
 
 from robust_recourse._typing import FloatArray
-from robust_recourse.notices.values import text
+from robust_recourse.notices.writing import Writer
 
 __all__ = ["Bar", "Histogram", "edges", "histogram"]
 
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM = 640, 190, 20, 22, 48
 _FEWEST = 5  # different numbers that are worth a picture
 _BINS = 10
+_PLAIN = Writer()
 
 
 class Bar(NamedTuple):
@@ -57,7 +58,7 @@ def edges(numbers: FloatArray) -> FloatArray:
     return marks
 
 
-def histogram(numbers: FloatArray) -> Histogram | None:
+def histogram(numbers: FloatArray, writer: Writer = _PLAIN) -> Histogram | None:
     """Return how the costs are spread; None if there are too few to show."""
     if len(np.unique(numbers)) < _FEWEST:
         return None
@@ -68,10 +69,11 @@ def histogram(numbers: FloatArray) -> Histogram | None:
     for k, count in enumerate(counts):
         height = (floor - _TOP) * float(count) / counts.max()
         x, y = _LEFT + k * width + 1.0, floor - height
-        bars.append(
-            Bar(round(x, 1), round(y, 1), round(width - 2.0, 1), round(height, 1), f"{count:,}" if count else "")
-        )
-    written = [text(float(mark)) for mark in marks]
-    told = [f"{low} to {high}: {count:,}" for low, high, count in zip(written, written[1:], counts, strict=False)]
+        label = writer.text(count) if count else ""
+        bars.append(Bar(round(x, 1), round(y, 1), round(width - 2.0, 1), round(height, 1), label))
+    written = [writer.text(float(mark)) for mark in marks]
+    told = [
+        f"{low} to {high}: {writer.text(count)}" for low, high, count in zip(written, written[1:], counts, strict=False)
+    ]
     places = [(round(_LEFT + k * width, 1), mark) for k, mark in enumerate(written)]
     return Histogram(bars, places, ", ".join(told))

@@ -93,6 +93,11 @@ class Notice:
         return self.writers.get(column, Writer())
 
     @property
+    def locale(self) -> str | None:
+        """Whose signs the values are written with, and so all other numbers, too."""
+        return next((writer.locale for writer in self.writers.values()), None)
+
+    @property
     def needs_nothing(self) -> bool:
         """Whether the row is accepted as it is."""
         return self.valid and not self.changes

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from robust_recourse.notices.writing import Writer
+
 __all__ = ["odds_sentence", "odds_text"]
 
 _LEAST, _MOST = 1e-3, 10.0  # beyond these odds only one thing matters: that they are
 _NO_MARGIN = "no margin"
 
 
-def odds_text(odds: float) -> str:
+def odds_text(odds: float, locale: str | None = None) -> str:
     """Write worst-case odds of refusal in a few words; empty if there are none.
 
     They are a bound, and stay one: they are rounded towards refusal.
@@ -23,11 +25,12 @@ def odds_text(odds: float) -> str:
         return ""
     if odds >= _MOST:
         return _NO_MARGIN
+    writer = Writer(locale=locale)
     if odds < _LEAST:
-        return f"below 1 to {1.0 / _LEAST:,.0f}"
+        return f"below 1 to {writer.text(round(1.0 / _LEAST))}"
     if odds > 1.0:
-        return f"at most {_rounded(odds, math.ceil)} to 1"
-    return f"at most 1 to {_rounded(1.0 / odds, math.floor)}"
+        return f"at most {writer.text(_rounded(odds, math.ceil))} to 1"
+    return f"at most 1 to {writer.text(_rounded(1.0 / odds, math.floor))}"
 
 
 def odds_sentence(odds: float) -> str:
@@ -44,10 +47,10 @@ def odds_sentence(odds: float) -> str:
     return words and f"{'even ' if odds < 1.0 else ''}in the worst case the odds of refusal are {words}"
 
 
-def _rounded(number: float, towards: Callable[[float], int]) -> str:
+def _rounded(number: float, towards: Callable[[float], int]) -> float:
     """Round to a whole number from 3 on, else to a tenth; what is one but for rounding errors stays."""
     digits = 0 if number >= 3.0 else 1
     scaled = number * 10**digits
     near = round(scaled)
     whole = near if math.isclose(scaled, near, rel_tol=1e-12) else towards(scaled)
-    return f"{whole / 10**digits:,.{digits}f}".removesuffix(".0")
+    return float(whole / 10**digits)

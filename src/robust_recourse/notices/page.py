@@ -11,6 +11,7 @@ from robust_recourse.notices.folder import NoticeFolder, file_names
 from robust_recourse.notices.notice import Notice, by_person
 from robust_recourse.notices.rendering import anchor, render
 from robust_recourse.notices.summary import summary
+from robust_recourse.notices.writing import Writer
 
 __all__ = ["AUDIENCES", "Audience", "page", "write_pages"]
 
@@ -47,9 +48,15 @@ def page(notices: Sequence[Notice], *, title: str, audience: Audience = "both", 
         groups=groups if audience != "analyst" else [],
         alone=audience == "applicant" and len(groups) == 1,
         summary=summary(notices, link) if audience != "applicant" else [],
-        when=f"{when.day} {_MONTHS[when.month - 1]} {when.year}",
+        when=_date(when, groups[0][0].locale if groups else None),
         note=note,
     )
+
+
+def _date(when: date, locale: str | None) -> str:
+    if locale is not None:
+        return Writer(locale=locale).text(when)
+    return f"{when.day} {_MONTHS[when.month - 1]} {when.year}"
 
 
 def write_pages(

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from robust_recourse.notices.notice import Change, Notice, by_person
-from robust_recourse.notices.values import amount, column_text, label_text
-from robust_recourse.notices.writing import Writer
+from robust_recourse.notices.values import column_text, label_text, measured
+from robust_recourse.notices.writing import PERCENT, Writer
 
 __all__ = ["CAUTIONS", "NO_RECOURSE", "consent", "describe", "describe_all", "how", "least_share", "percent", "phrases"]
 
@@ -82,7 +82,7 @@ def describe(notice: Notice) -> str:
     if notice.recommended:
         said = (
             f"{_sentence(recommendation(notice))} The present model accepts exactly these values"
-            f"{consent(notice)}. {_cost(notice.cost)}"
+            f"{consent(notice)}. {_cost(notice)}"
         )
         return said if notice.status in _WITHOUT_NOTE else f"{said} Note ({notice.status}): {notice.reason}"
     words = NO_RECOURSE.get(notice.status)
@@ -96,22 +96,24 @@ def consent(notice: Notice) -> str:
     """Say what retrained models say, as the end of a sentence; nothing where none was asked."""
     said = ""
     if not math.isnan(notice.jury_share):
-        said += f", and so do {percent(notice.jury_share)} of the retrained models that were asked"
+        said += f", and so do {percent(notice.jury_share, notice.locale)} of the retrained models that were asked"
     if not math.isnan(notice.survival_bound):
-        said += f"; of those that took no part in the search at least {percent(notice.survival_bound)} do, as far as "
-        said += "the check can prove"
+        least = percent(notice.survival_bound, notice.locale)
+        said += f"; of those that took no part in the search at least {least} do, as far as the check can prove"
     return said
 
 
 def least_share(notices: Sequence[Notice]) -> str:
     """Write the least share of the jury that accepts one of several recourses; nothing where none was asked."""
     shares = [notice.jury_share for notice in notices]
-    return "" if any(map(math.isnan, shares)) else f"{'at least ' if len(shares) > 1 else ''}{percent(min(shares))}"
+    if any(map(math.isnan, shares)):
+        return ""
+    return f"{'at least ' if len(shares) > 1 else ''}{percent(min(shares), notices[0].locale)}"
 
 
-def percent(share: float) -> str:
+def percent(share: float, locale: str | None = None) -> str:
     """Write a share as a whole number of percent, never more than it is."""
-    return f"{math.floor(100.0 * share + 1e-9)} %"
+    return Writer(PERCENT, locale=locale).text(math.floor(100.0 * share + 1e-9))
 
 
 def describe_all(notices: Sequence[Notice]) -> str:
@@ -133,9 +135,9 @@ def _sentence(words: str) -> str:
     return f"{words[:1].upper()}{words[1:]}."
 
 
-def _cost(cost: float) -> str:
-    if not np.isfinite(cost):
+def _cost(notice: Notice) -> str:
+    if not np.isfinite(notice.cost):
         return "The cost is not known."
-    written = amount(cost)
-    about = "" if float(written.replace(",", "")) == cost else "about "
-    return f"The cost is {about}{written} {'unit' if written == '1' else 'units'}."
+    told = measured(notice.cost)
+    about = "" if told == notice.cost else "about "
+    return f"The cost is {about}{Writer(locale=notice.locale).text(told)} {'unit' if told == 1.0 else 'units'}."

@@ -14,7 +14,8 @@ from robust_recourse.notices.cells import Cell, Grid, grid
 from robust_recourse.notices.notice import Notice, by_person
 from robust_recourse.notices.odds import odds_text
 from robust_recourse.notices.sentences import percent
-from robust_recourse.notices.values import amount, column_text, label_text, printable
+from robust_recourse.notices.values import column_text, label_text, measured, printable
+from robust_recourse.notices.writing import PERCENT, Writer
 
 __all__ = ["Section", "summary"]
 
@@ -44,22 +45,23 @@ def summary(notices: Sequence[Notice], link: Callable[[Notice], str] | None = No
     """
     firsts = [options[0] for options in by_person(notices)]
     found = [notice for notice in notices if notice.recommended]
-    sections = [_overview(firsts, len(found)), _statuses(firsts)]
+    writer = Writer(locale=notices[0].locale if notices else None)
+    sections = [_overview(firsts, len(found), writer), _statuses(firsts, writer)]
     if found:
-        sections += [_costs([notice for notice in firsts if notice.recommended]), _columns(found)]
+        sections += [_costs([notice for notice in firsts if notice.recommended], writer), _columns(found, writer)]
     missing = [notice for notice in firsts if not notice.valid]
     if missing:
-        sections.append(_reasons(missing))
+        sections.append(_reasons(missing, writer))
     if notices:
-        sections.append(_rows(notices, link))
+        sections.append(_rows(notices, link, writer))
     return sections
 
 
-def _share(part: int, whole: int) -> str:
-    return f"{part / whole:.1%}" if whole else _NONE
+def _share(part: int, whole: int, writer: Writer) -> str:
+    return Writer(PERCENT, locale=writer.locale).text(round(100.0 * part / whole, 1)) if whole else _NONE
 
 
-def _overview(firsts: Sequence[Notice], n_found: int) -> Section:
+def _overview(firsts: Sequence[Notice], n_found: int, writer: Writer) -> Section:
     accepted = sum(notice.needs_nothing for notice in firsts)
     helped = sum(notice.recommended for notice in firsts)
     facts = [
@@ -70,27 +72,30 @@ def _overview(firsts: Sequence[Notice], n_found: int) -> Section:
     ]
     if n_found > helped:
         facts.append((n_found, "recourses in all"))
-    return Section("Summary", tiles=[(f"{number:,}", words) for number, words in facts])
+    return Section("Summary", tiles=[(writer.text(number), words) for number, words in facts])
 
 
-def _statuses(firsts: Sequence[Notice]) -> Section:
+def _statuses(firsts: Sequence[Notice], writer: Writer) -> Section:
     counts = Counter(notice.status for notice in firsts)
     accepted = Counter(notice.status for notice in firsts if notice.valid)
-    rows = [(status, f"{n:,}", _share(n, len(firsts)), f"{accepted[status]:,}") for status, n in counts.most_common()]
+    rows = [
+        (status, writer.text(n), _share(n, len(firsts), writer), writer.text(accepted[status]))
+        for status, n in counts.most_common()
+    ]
     caption = "How the searches ended, by the cheapest recourse of each row"
     return Section("Status", grid(caption, ("Status", "Rows", "Share", "Accepted"), rows, numbers=(1, 2, 3)))
 
 
-def _costs(firsts: Sequence[Notice]) -> Section:
+def _costs(firsts: Sequence[Notice], writer: Writer) -> Section:
     costs: FloatArray = np.array([notice.cost for notice in firsts])
     names = ("Lowest", "Lower quarter", "Median", "Upper quarter", "Highest")
-    quantiles = [amount(q) for q in np.quantile(costs, [0.0, 0.25, 0.5, 0.75, 1.0])]
-    caption = f"Cost of the cheapest recourse, over {len(costs):,} {'row' if len(costs) == 1 else 'rows'}"
+    quantiles = [writer.text(measured(float(q))) for q in np.quantile(costs, [0.0, 0.25, 0.5, 0.75, 1.0])]
+    caption = f"Cost of the cheapest recourse, over {writer.text(len(costs))} {'row' if len(costs) == 1 else 'rows'}"
     spread = grid(caption, ("", *names), [("Cost", *quantiles)], numbers=range(1, 6))
-    return Section("Cost", spread, histogram=histogram(costs))
+    return Section("Cost", spread, histogram=histogram(costs, writer))
 
 
-def _columns(found: Sequence[Notice]) -> Section:
+def _columns(found: Sequence[Notice], writer: Writer) -> Section:
     changed: dict[Hashable, list[float]] = {}
     ways: Counter[tuple[Hashable, int]] = Counter()
     for notice in found:
@@ -101,29 +106,29 @@ def _columns(found: Sequence[Notice]) -> Section:
     rows: list[list[str | Cell]] = [
         [
             Cell(column_text(column), foreign=True),
-            f"{len(changed[column]):,}",
-            _share(len(changed[column]), len(found)),
-            *(f"{ways[column, way]:,}" for way in (1, -1, 0)),
-            amount(float(np.median(changed[column]))),
+            writer.text(len(changed[column])),
+            _share(len(changed[column]), len(found), writer),
+            *(writer.text(ways[column, way]) for way in (1, -1, 0)),
+            writer.text(measured(float(np.median(changed[column])))),
         ]
         for column in most[:_MOST_COLUMNS]
     ]
-    caption = f"What the {len(found):,} accepted recourses change"
+    caption = f"What the {writer.text(len(found))} accepted recourses change"
     if len(most) > _MOST_COLUMNS:
-        caption += f": the {_MOST_COLUMNS} most frequent of {len(most):,} columns"
+        caption += f": the {_MOST_COLUMNS} most frequent of {writer.text(len(most))} columns"
     head = ("Column", "Recourses", "Share", "Raised", "Lowered", "Switched", "Median cost")
     return Section("Columns", grid(caption, head, rows, numbers=range(1, 7)))
 
 
-def _reasons(missing: Sequence[Notice]) -> Section:
+def _reasons(missing: Sequence[Notice], writer: Writer) -> Section:
     groups: dict[tuple[str, str], list[Notice]] = {}
     for notice in missing:
         groups.setdefault((notice.status, notice.reason), []).append(notice)
     rows = []
     for (status, reason), members in sorted(groups.items(), key=lambda item: -len(item[1])):
         labels = ", ".join(label_text(notice.label) for notice in members[:_EXAMPLES])
-        more = f" and {len(members) - _EXAMPLES:,} more" if len(members) > _EXAMPLES else ""
-        rows.append((status, printable(reason), f"{len(members):,}", Cell(labels + more, foreign=True)))
+        more = f" and {writer.text(len(members) - _EXAMPLES)} more" if len(members) > _EXAMPLES else ""
+        rows.append((status, printable(reason), writer.text(len(members)), Cell(labels + more, foreign=True)))
     head = ("Status", "Reason", "Number", "Rows")
     return Section("No recourse", grid("Why rows have no recourse", head, rows, numbers=(2,)))
 
@@ -132,7 +137,7 @@ def _consent(notice: Notice) -> tuple[float, float]:
     return notice.jury_share, notice.survival_bound
 
 
-def _rows(notices: Sequence[Notice], link: Callable[[Notice], str] | None) -> Section:
+def _rows(notices: Sequence[Notice], link: Callable[[Notice], str] | None, writer: Writer) -> Section:
     several = any(notice.rank > 1 for notice in notices)
     known = np.array([_consent(notice) for notice in notices])
     asked = ["Of the jury", "Survival at least"][: int((~np.isnan(known)).any(axis=0).sum())]
@@ -145,10 +150,13 @@ def _rows(notices: Sequence[Notice], link: Callable[[Notice], str] | None) -> Se
                 *[str(notice.rank)] * several,
                 "accepted" if notice.valid else "refused",
                 notice.status,
-                f"{len(notice.changes):,}" if notice.after is not None else _NONE,
-                _NONE if np.isnan(notice.cost) else amount(notice.cost),
-                odds_text(notice.worst_case_odds) or _NONE,
-                *(_NONE if np.isnan(share) else percent(share) for share in _consent(notice)[: len(asked)]),
+                writer.text(len(notice.changes)) if notice.after is not None else _NONE,
+                _NONE if np.isnan(notice.cost) else writer.text(measured(notice.cost)),
+                odds_text(notice.worst_case_odds, writer.locale) or _NONE,
+                *(
+                    _NONE if np.isnan(share) else percent(share, writer.locale)
+                    for share in _consent(notice)[: len(asked)]
+                ),
             ]
         )
     head = [

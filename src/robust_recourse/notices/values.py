@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-__all__ = ["amount", "column_text", "is_missing", "json_value", "label_text", "plain", "printable", "text"]
+__all__ = ["amount", "column_text", "is_missing", "json_value", "label_text", "measured", "plain", "printable", "text"]
 
 _QUOTES = ("'", '"')
 
@@ -87,10 +87,14 @@ def amount(number: float) -> str:
     >>> amount(1.23456), amount(12345.6), amount(0.00012345), amount(2.0)
     ('1.23', '12,346', '0.000123', '2')
     """
+    return text(measured(number))
+
+
+def measured(number: float) -> float:
+    """Round a measured number to three digits, or to all before the point."""
     if not np.isfinite(number):
-        return text(number)
-    rounded = float(f"{number:.3g}") if abs(number) < 100.0 else float(round(number))
-    return _number(rounded)
+        return number
+    return float(f"{number:.3g}") if abs(number) < 100.0 else float(round(number))
 
 
 def column_text(name: Hashable) -> str:

@@ -41,6 +41,8 @@ class Plane:
         Whether every column that may change is shown, so that nothing is lost by projecting.
     axes : tuple of Axis
         What the axes show, if they are columns of a table; empty if they show the coordinates.
+    bounds : tuple of pairs of float
+        Least and largest coordinate that can be, if the axes are columns; empty if that is not known.
     """
 
     origin: FloatArray
@@ -49,6 +51,7 @@ class Plane:
     labels: tuple[str, ...]
     whole: bool
     axes: tuple[Axis, ...] = ()
+    bounds: tuple[tuple[float, float], ...] = ()
 
     @property
     def categories(self) -> list[tuple[int, Categories]]:
@@ -140,10 +143,11 @@ def choose_plane(
     recourse : Recourse
         A recourse with a neighbourhood.
     directions : pair of columns, array_like of shape (2, p) or None
-        What spans the plane. None for the two columns of a frame whose changes cost most; categories count to show
-        the way. Of an array, None for the columns that may change if they are at most two. If they are more, it is
-        the plane of refused point, boundary point and recourse to show the way; and that of the boundary point, the
-        recourse and the way between the centres of the two classes to show the neighbourhood.
+        What spans the plane. None for the two columns of a frame whose changes cost most, and where fewer change for
+        those in which accepted and refused samples differ most; categories count to show the way. Of an array, None
+        for the columns that may change if they are at most two. If they are more, it is the plane of refused point,
+        boundary point and recourse to show the way; and that of the boundary point, the recourse and the way between
+        the centres of the two classes to show the neighbourhood.
     columns : sequence of names, optional
         Names of all columns; those of a frame are known.
     show : {"way", "neighbourhood"}
@@ -196,11 +200,11 @@ class _Table:
 
     def __init__(self, recourse: Recourse, names: list[Hashable] | None, free: BoolArray, show: str) -> None:
         self._recourse, self._names, self._free = recourse, names, free
-        self._trace, around = trace_of(recourse)
+        self._trace, self._around = trace_of(recourse)
         self._switched = np.zeros(len(free), dtype=bool)
         self._order = np.arange(len(free)) if self._trace.order is None else self._trace.order
         if show == "way" and self._trace.unit is not None:
-            moved = (self._trace.x != self._trace.x0) | (around.centre != self._trace.x0)
+            moved = (self._trace.x != self._trace.x0) | (self._around.centre != self._trace.x0)
             self._switched = np.asarray(moved & np.isnan(self._trace.unit))
 
     def shown(self) -> list[int]:
@@ -209,11 +213,13 @@ class _Table:
         if self._trace.unit is None or not len(self._recourse.column_costs):
             return places
         costs = self._recourse.column_costs[np.argsort(self._order)]
-        return sorted(places, key=lambda place: -costs[place])
+        stays, apart = self._trace.x == self._trace.x0, np.abs(_between_classes(self._around))
+        return sorted(places, key=lambda place: (-costs[place], stays[place], -apart[place]))
 
     def plane(self, origin: FloatArray, places: list[int]) -> Plane:
         """Return the plane of one or two columns, whose coordinates are their values."""
         plane = _column_plane(origin, places, self._free | self._switched, self._names)
+        plane = replace(plane, bounds=self._bounds(places))
         if self._trace.unit is None:
             return plane
         axes = tuple(self._axis(place) for place in places)
@@ -222,6 +228,13 @@ class _Table:
             for label, axis in zip(plane.labels, axes, strict=True)
         )
         return replace(plane, labels=tuple(labels), axes=axes)
+
+    def _bounds(self, places: list[int]) -> tuple[tuple[float, float], ...]:
+        """Return between which values columns are, as far as that is known."""
+        low, high = np.full((2, len(self._free)), [[-np.inf], [np.inf]])
+        if self._around.bounds is not None:
+            low[self._around.free], high[self._around.free] = self._around.bounds
+        return tuple((float(low[place]), float(high[place])) for place in places)
 
     def _axis(self, place: int) -> Axis:
         trace, recourse = self._trace, self._recourse
@@ -246,11 +259,18 @@ def _candidates(
         yield around.centre - trace.x0, "towards the boundary point"
     else:
         yield trace.x - around.centre, "from the boundary point to the recourse"
-    accepted, samples = around.accepted, around.samples
-    if accepted.any() and not accepted.all():
-        yield samples[accepted].mean(axis=0) - samples[~accepted].mean(axis=0), "towards the accepted samples"
+    yield _between_classes(around), "towards the accepted samples"
     for column in map(int, np.flatnonzero(around.numbers)):
         yield around.radius * _units([column], len(around.numbers))[0], f"in the direction of {_name(column, names)}"
+
+
+def _between_classes(around: Neighbourhood) -> FloatArray:
+    """Return the way from the mean of the refused samples to that of the accepted ones; 0 if there is one class."""
+    accepted, samples = around.accepted, around.samples
+    if accepted.all() or not accepted.any():
+        return np.zeros(samples.shape[1])
+    way: FloatArray = samples[accepted].mean(axis=0) - samples[~accepted].mean(axis=0)
+    return way
 
 
 def _first_two(candidates: Iterator[tuple[FloatArray, str]], around: Neighbourhood) -> tuple[FloatArray, list[str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.ndimage import binary_dilation
@@ -13,6 +13,8 @@ from robust_recourse.report._plane import Plane
 
 __all__ = ["Window", "evenly", "extent", "jitter", "window_around"]
 
+_Side: TypeAlias = tuple[float, float]
+
 _COARSE, _FINER = 80, 8  # cells of a window across, and of such a cell
 _MARGIN = 0.12  # around what a window must hold
 _LEAST = 0.1  # units of cost that a window shows
@@ -21,8 +23,8 @@ _LEAST = 0.1  # units of cost that a window shows
 class Window(NamedTuple):
     """The part of a plane that a panel shows."""
 
-    x: tuple[float, float]
-    y: tuple[float, float]
+    x: _Side
+    y: _Side
 
     def grid(self, plane: Plane, cells: int) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return abscissae, ordinates and the points, of shape (rows, columns, p), where they meet."""
@@ -55,7 +57,8 @@ class Window(NamedTuple):
 def window_around(spots: FloatArray, plane: Plane, shape: float) -> Window:
     """Return a window, `shape` times as wide as high, with all spots and a margin; a line has heights -1 to 1.
 
-    With categories on an axis, lengths along the two do not compare, and each is as long as it needs to be.
+    With categories on an axis, lengths along the two do not compare, and each is as long as it needs to be. A
+    window that is larger than the spots shows values that can be, as far as these are known.
     """
     low, high = spots.min(axis=0), spots.max(axis=0)
     if plane.categories:
@@ -66,8 +69,22 @@ def window_around(spots: FloatArray, plane: Plane, shape: float) -> Window:
         return Window((low[0], high[0]), (low[1], high[1]))
     centre, half = (low + high) / 2.0, (1.0 + _MARGIN) * (high - low) / 2.0
     across = half[0] if plane.is_line else max(half[0], shape * half[1])
-    up = (centre[1] - across / shape, centre[1] + across / shape)
-    return Window((centre[0] - across, centre[0] + across), (-1.0, 1.0) if plane.is_line else up)
+    sizes = np.array([across, across / shape])
+    sides = [
+        _possible((centre[k] - sizes[k], centre[k] + sizes[k]), (centre[k] - half[k], centre[k] + half[k]), bounds)
+        for k, bounds in enumerate(plane.bounds or [(-np.inf, np.inf)] * 2)
+    ]
+    return Window(sides[0], (-1.0, 1.0) if plane.is_line else sides[1])
+
+
+def _possible(side: _Side, held: _Side, bounds: _Side) -> _Side:
+    """Move a side of a window off values beyond bounds, as far as it still holds what it must."""
+    first, last = min(held[0], bounds[0]), max(held[1], bounds[1])
+    if last - first <= side[1] - side[0]:
+        shift = (first + last - side[0] - side[1]) / 2.0
+    else:
+        shift = max(first - side[0], 0.0) + min(last - side[1], 0.0)
+    return side[0] + shift, side[1] + shift
 
 
 def evenly(groups: Sequence[FloatArray], n: int) -> list[IntArray]:

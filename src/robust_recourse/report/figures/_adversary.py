@@ -39,8 +39,9 @@ def worst_case(
     """Draw the nominal Gaussians of some samples, and the worst-case ones for a point.
 
     Dashed and pale: the isotropic Gaussians around the samples. Solid: those that together maximise the odds of
-    refusal at the point; refused ones (blue) move towards it, accepted ones (green) away from it. Where only one
-    column may change, the rings are bars.
+    refusal at the point; refused ones (blue) move towards it, accepted ones (green) away from it. Gaussians know no
+    bounds: rings may reach beyond the values that a column can have. Where only one column may change, the rings are
+    bars.
 
     Parameters
     ----------
@@ -49,9 +50,9 @@ def worst_case(
     at : array_like of shape (p,), optional
         The row, with all columns, in the units of the table; the boundary point if None.
     directions, columns
-        As for :func:`illustration`, but only numbers vary in a neighbourhood, and with more than two columns of an
-        array that may change None is the plane of the boundary point, the recourse and the line between the centres
-        of the two classes.
+        As for :func:`illustration`, but the axes are numbers: a change of a category is not to be seen. With more than
+        two columns of an array that may change, None is the plane of the boundary point, the recourse and the line
+        between the centres of the two classes.
     n_components : int
         The most Gaussians to draw, of both classes together; they are spread evenly over the samples.
 

@@ -43,11 +43,11 @@ def show(ax: Axes, plane: Plane, window: Window) -> None:
     else:
         ax.set(ylabel=facts.fill_evenly(plane.labels[1], 50), aspect="auto" if plane.categories else "equal")
     for k, shown in enumerate(plane.axes):
-        _set_ticks(ax.yaxis if k else ax.xaxis, window[k], shown)
+        _set_ticks(ax.yaxis if k else ax.xaxis, window[k], shown, plane.bounds[k])
 
 
-def _set_ticks(axis: XAxis | YAxis, side: tuple[float, float], shown: Axis) -> None:
-    """Write the numbers or words of the table at an axis."""
+def _set_ticks(axis: XAxis | YAxis, side: tuple[float, float], shown: Axis, bounds: tuple[float, float]) -> None:
+    """Write the numbers or words of the table at an axis: those that can be."""
     if isinstance(shown, Categories):
         places = [place for place in range(len(shown.words)) if side[0] < place < side[1]]
         axis.set_ticks(places, [facts.fill_evenly(shown.words[place], _LONGEST) for place in places])
@@ -56,16 +56,17 @@ def _set_ticks(axis: XAxis | YAxis, side: tuple[float, float], shown: Axis) -> N
             line = axis.axes.axvline if axis.axis_name == "x" else axis.axes.axhline
             line(place - 0.5, color="#999999", linewidth=0.8, linestyle=(0, (1, 3)), zorder=1)
         return
-    low, high = (end * shown.unit for end in side)
-    numbers = [number for number in MaxNLocator(5).tick_values(low, high) if low <= number <= high]
+    low, high = (end * shown.unit for end in (max(side[0], bounds[0]), min(side[1], bounds[1])))
+    spare = 1e-9 * abs(high - low)  # what rounding takes from a bound
+    numbers = [n for n in MaxNLocator(5).tick_values(low, high) if low - spare <= n <= high + spare]
     axis.set_ticks([number / shown.unit for number in numbers], [shown.text(number) for number in numbers])
 
 
 def draw_regions(
-    ax: Axes, plane: Plane, window: Window, model: Any, columns: Names | None, recourse: Recourse
+    ax: Axes, plane: Plane, window: Window, model: Any, columns: Names | None, recourse: Recourse, **decides: Any
 ) -> list[Artist]:
-    """Colour where the model accepts and refuses; return what the legend shows."""
-    u, v, labels = facts.regions(model, columns, plane, window, recourse)
+    """Colour where the model accepts and refuses, with what `decides` about it; return what the legend shows."""
+    u, v, labels = facts.regions(model, columns, plane, window, recourse, **decides)
     # Labels are 0 or 1: a slight blur makes the line between the cells smooth.
     accepted = gaussian_filter(labels.astype(float), 2.0, mode="nearest")
     ax.contourf(u, v, accepted, [-1.0, 0.5, 2.0], colors=[PALE_BLUE, PALE_GREEN], zorder=0)

@@ -14,7 +14,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from robust_recourse._typing import BoolArray
+from robust_recourse._typing import BoolArray, FloatArray
 from robust_recourse.report.figures._style import BLUE, GREEN, GREY, INK, RED, finish, in_style
 from robust_recourse.tuning import Tuning
 
@@ -32,6 +32,7 @@ _FRONTIER: dict[str, Any] = {"color": GREY, "linewidth": 1.8, "alpha": 0.7, "zor
 _TARGET: dict[str, Any] = {"color": INK, "linewidth": 1.3, "linestyle": ":", "zorder": 2}
 _CHECK: dict[str, Any] = {"marker": "D", "markeredgecolor": "white", "markeredgewidth": 0.8, "linestyle": "none"}
 _RING: dict[str, Any] = {"marker": "o", "markerfacecolor": "none", "markeredgewidth": 1.4, "linestyle": "none"}
+_MOST_DIGITS = 6  # of a cost at a tick
 _ROOM = 0.05  # beyond what is drawn, relative to it
 _DEAREST = 3.0  # end of the costs, where the dearest of the frontier, or the chosen one, is 1 and the cheapest 0
 
@@ -108,11 +109,20 @@ def _draw_checks(ax: Axes, tuning: Tuning) -> list[Artist]:
     if last:
         ax.plot(place[:last], checks["future_validity"][:last], color=GREY, markersize=7.0, zorder=4, **_CHECK)
         handles.append(Line2D([], [], color=GREY, markersize=7.0, label="checked before", **_CHECK))
-    costs = checks["cost"].to_numpy()[order]
-    ax.set_xticks(range(last + 1), [f"{cost:.3g}" if np.isfinite(cost) else "none" for cost in costs])
+    ax.set_xticks(range(last + 1), _written(checks["cost"].to_numpy()[order]))
     ax.set(xlim=(-0.7, last + 0.7), xlabel="mean cost", title="to check (others)")
     ax.tick_params(left=False)
     return handles
+
+
+def _written(costs: FloatArray) -> list[str]:
+    """Write costs in as few digits as tell those that differ apart; one that nobody has is none."""
+    told: list[str] = []
+    for digits in range(3, _MOST_DIGITS + 1):
+        told = [f"{cost:.{digits}g}" if np.isfinite(cost) else "none" for cost in costs]
+        if len(set(told)) == len(np.unique(costs)):
+            break
+    return told
 
 
 def _set_limits(ax: Axes, whole: pd.DataFrame, tuning: Tuning) -> int:

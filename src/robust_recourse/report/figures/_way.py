@@ -23,7 +23,13 @@ _FAR = 2.5  # a close-up is added if the whole scene is so many times larger tha
 
 
 def illustration(
-    recourse: Recourse, model: Any = None, *, directions: Any = None, columns: Names | None = None
+    recourse: Recourse,
+    model: Any = None,
+    *,
+    directions: Any = None,
+    columns: Names | None = None,
+    favourable: Any = None,
+    threshold: float | None = None,
 ) -> Figure:
     """Draw the way from the refused point over the boundary point to the recourse.
 
@@ -36,17 +42,19 @@ def illustration(
     recourse : Recourse
         One recourse of a Bayesian method, say ``found[0]``.
     model : object or callable, optional
-        The model, as the method takes it; one with other labels than 0 and 1 as a callable, as in
-        ``lambda rows: model.predict(rows) == "approved"``. Its decision regions are the background, those of the slice
-        through the boundary point if there are more than two columns.
+        The model, as the method takes it. Its decision regions are the background, those of the slice through the
+        boundary point if there are more than two columns.
     directions : pair of names or numbers, array_like of shape (2, p) or None
         The plane that is shown, through the boundary point: two columns that may change, by name or number, or two
-        directions. None for the two columns of a frame whose changes cost this person most, categories included. Of
-        an array, None for the columns that may change if they are at most two, and for the plane of the refused
-        point, the boundary point and the recourse if they are more.
+        directions. None for the two columns of a frame whose changes cost this person most, categories included; if
+        fewer change, for numbers in which accepted and refused samples differ most. Of an array, None for the columns
+        that may change if they are at most two, and for the plane of the refused point, the boundary point and the
+        recourse if they are more.
     columns : sequence of names, optional
         Names of the columns of an array; those of a frame are known. If they are a pandas Index the model is asked
         with frames, otherwise with arrays.
+    favourable, threshold
+        What decides about the answers of `model`, as the recourse methods take them.
 
     Returns
     -------
@@ -72,13 +80,14 @@ def illustration(
     notes = [facts.outcome(recourse), facts.projection(plane, "All points are")]
     if model is not None and len(trace.x0) > len(plane.basis):
         notes.append("The regions are those of the slice through the boundary point.")
+    decides = {"favourable": favourable, "threshold": threshold}
     with in_style():
         figure, axes = panels(plane, len(windows))
         legend: list[Artist] = []
         for ax, window in zip(axes, windows, strict=True):
             show(ax, plane, window)
             if model is not None:
-                legend = draw_regions(ax, plane, window, model, columns, recourse)
+                legend = draw_regions(ax, plane, window, model, columns, recourse, **decides)
             draw_points(ax, boundary, end)
             draw_point(ax, start, "refused point", INK, 220.0, "*")  # above a boundary point at the same place
             ax.plot(*path.T, color=INK, marker=".", markersize=5.0, label="path of the descent", zorder=4)
