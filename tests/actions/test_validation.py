@@ -169,3 +169,17 @@ def test_a_schema_that_does_not_know_the_steps_is_refused():
         ActionSet(ordered={"amount": [250, 900, 4000]}).resolve(Schema.learn(FRAME))
     with pytest.raises(ValueError, match="its kind was learnt without it"):
         ActionSet(integer=["rate"]).resolve(Schema.learn(FRAME))
+
+
+@pytest.mark.parametrize(
+    ("units", "message"),
+    [
+        ({"when": "EUR"}, r"actions.units\['when'\] is 'EUR', but the column holds moments"),
+        ({"rate": "days since 2020-01-01"}, "the training rows have fractions there"),
+    ],
+)
+def test_units_fit_the_column(units, message):
+    rows = {"when": pd.date_range("2020-01-01", periods=9), "rate": np.arange(9) / 7, "day": np.arange(9)}
+    with pytest.raises(ValueError, match=message):
+        ActionSet(pd.DataFrame(rows), units=units)
+    ActionSet(pd.DataFrame(rows), units={"when": "date", "rate": "EUR", "day": "days since 2020-01-01"})

@@ -11,7 +11,7 @@ import pandas as pd
 from robust_recourse.actions.column_rule import ColumnRule, checked_rules
 from robust_recourse.actions.names import Names
 from robust_recourse.actions.rules import Rule
-from robust_recourse.notices.writing import PERCENT
+from robust_recourse.notices.writing import PERCENT, SINCE
 from robust_recourse.tables import Column, Schema
 from robust_recourse.tables.columns import decimals
 
@@ -155,8 +155,13 @@ def _check_unit(rule: ColumnRule, column: Column) -> None:
     name = f"actions.units[{rule.column!r}]"
     if column.categorical and rule.units is not None and not any(isinstance(value, Real) for value in column.values):
         raise ValueError(f"{name} is {rule.units!r}, but the column holds categories, which are told as they are.")
+    if column.kind == "fixed" and rule.units not in (None, "date") and "datetime" in column.why:
+        raise ValueError(f"{name} is {rule.units!r}, but the column holds moments. Write 'date' to leave out the time.")
     if column.kind != "number":
         return
+    whole = column.step > 0.0 and column.step.is_integer()
+    if rule.units is not None and rule.units.startswith(SINCE) and math.isfinite(column.high) and not whole:
+        raise ValueError(f"{name} is {rule.units!r}, but the training rows have fractions there, which are no days.")
     if rule.units == "date":
         raise ValueError(
             f"{name} is 'date', but the column holds numbers. Say what they count: 'days since 1970-01-01'."

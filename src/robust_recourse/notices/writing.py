@@ -16,11 +16,11 @@ import numpy as np
 
 from robust_recourse.notices.values import plain, text
 
-__all__ = ["FRACTION", "PERCENT", "Writer", "check_locale", "check_unit"]
+__all__ = ["FRACTION", "PERCENT", "SINCE", "Writer", "check_locale", "check_unit"]
 
 PERCENT, FRACTION = "%", "fraction"
 _DATE = "date"
-_SINCE = "days since "
+SINCE = "days since "
 _CODE = re.compile(r"[A-Z]{3}")
 _POINTS = "percentage points"
 _LONGEST = 40  # characters of a unit
@@ -37,7 +37,7 @@ def check_unit(unit: Any, name: str) -> None:
             f"{name} must be a short text, such as 'EUR', '$', '%', 'fraction', 'years' or 'days since 1970-01-01', "
             f"got {unit!r}."
         )
-    if unit.startswith(_SINCE):
+    if unit.startswith(SINCE):
         try:
             _first_day(unit)
         except ValueError as error:
@@ -81,7 +81,7 @@ class Writer:
     @property
     def dates(self) -> bool:
         """Whether its values are dates, which are neither raised nor lowered."""
-        return self.unit == _DATE or self.unit.startswith(_SINCE)
+        return self.unit == _DATE or self.unit.startswith(SINCE)
 
     def text(self, value: Any, *, quoted: bool = False) -> str:
         """Write a value; `quoted` text stands in quotes, as in a sentence."""
@@ -91,7 +91,7 @@ class Writer:
         exact = _exact(value)
         if exact is None or (not self.unit and self.locale is None and self._rounded(exact) == exact):
             return text(value, quoted=quoted)
-        if self.unit.startswith(_SINCE):
+        if self.unit.startswith(SINCE):
             day = _day(self.unit, exact)
             return self._number(exact, self.unit) if day is None else self._date(day)
         rounded = self._rounded(exact)
@@ -221,7 +221,7 @@ def _about(rounded: Decimal, exact: Decimal, size: Decimal = Decimal(0)) -> str:
 
 
 def _first_day(unit: str) -> date:
-    return date.fromisoformat(unit.removeprefix(_SINCE))
+    return date.fromisoformat(unit.removeprefix(SINCE))
 
 
 def _day(unit: str, number: Decimal) -> date | None:
