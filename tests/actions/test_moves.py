@@ -312,15 +312,3 @@ def test_a_table_is_settled_as_its_cells_are(seed, rounding):
     settled = whole.settle(values, own, rounding)
     for row, k in np.ndindex(9, p):
         assert settled[row, k] == settle(alone[k], values[row, k], own[row, k], rounding)
-
-
-@pytest.mark.parametrize("rounding", ROUNDINGS)
-@pytest.mark.parametrize("recorded", [4.3, 0.1, 77.7])
-def test_what_a_number_lost_in_single_precision_is_no_change(recorded, rounding):
-    own, allowed = float(np.float32(recorded)), moves(step=0.1)
-    assert own != recorded
-    for value in (recorded, own + 1e-9, own - 1e-9):
-        if rounding != "outward":
-            assert settle(allowed, value, own, rounding) == own
-    assert settle(allowed, recorded + 0.1, own, rounding) == round(recorded + 0.1, 1)
-    assert settle(allowed, recorded - 0.1, own, rounding) == round(recorded - 0.1, 1)

@@ -14,6 +14,9 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from robust_recourse import ActionSet, Jury, NearestAccepted, Recourses, RobustBayesianRecourse
 from robust_recourse.search import earlier as module
+from robust_recourse.search.doing import done_to_become
+from robust_recourse.search.space import Space
+from robust_recourse.search.stating import state
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:Column .* alone tells whom the model accepts"),
@@ -248,3 +251,84 @@ def test_a_promise_of_odds_is_not_replaced(told, monkeypatch):
     method = RobustBayesianRecourse(model, ActionSet(X), target_odds=0.5, random_state=0).fit(X)
     monkeypatch.setattr(module, "_better", lambda _, told, *__: np.ones(len(told), dtype=bool))
     pd.testing.assert_frame_equal(method.explain(people, earlier=before).x, method.explain(people).x)
+
+
+def test_gaps_of_any_type_and_labels_of_any_kind():
+    X = pd.DataFrame({"a": np.arange(20) / 10, "c": pd.array([None, *[1, 2] * 9, 3], dtype="Int64")})
+    method = NearestAccepted(lambda rows: rows["a"].to_numpy() > 1, ActionSet(X)).fit(X)
+    people = X.head(3)
+    before = method.explain(people)
+    assert method.explain(people, earlier=before).x.equals(before.x)
+    for labels in (pd.CategoricalIndex(list("abc"), categories=list("abcd")), pd.Index([1, None, 3], dtype="Int64")):
+        named = people.set_axis(labels)
+        told = method.explain(named)
+        assert method.explain(named, earlier=told).x.equals(told.x)
+        with pytest.raises(ValueError, match=r"row 2 of X is another one"):
+            method.explain(named.set_axis([*labels[:2], "other"]), earlier=told)
+
+
+def test_a_status_of_another_search_is_not_told_again():
+    X = pd.DataFrame({"a": np.arange(20) / 10, "b": np.arange(20) % 7})
+    people = X.head(3)
+
+    def model(rows):
+        return rows["a"].to_numpy() > 1
+
+    jury = Jury([lambda rows: np.zeros(len(rows), dtype=int)], quorum=1.0)
+    old = RobustBayesianRecourse(model, ActionSet(X), jury=jury, random_state=0).fit(X).explain(people)
+    assert (old.status == "quorum out of reach").all()
+    far = NearestAccepted(model, ActionSet(X)).fit(X)
+    far.candidates_ = far.candidates_[-1:]
+    found = far.explain(people, earlier=old)
+    assert all("was told before" in reason for reason in found.reason)
+    assert set(found.status) <= {"ok", "at the edge"}
+    assert np.isnan(found.log_worst_case_odds).all()
+
+
+def test_who_has_less_than_is_asked_for_gets_what_was_told():
+    X, *_ = case(3, "boosted")
+    numbers = X[["rate", "other"]]
+
+    def model(rows):
+        return (rows["rate"] + rows["other"] > 6.0).to_numpy()
+
+    def pocket(rows):
+        return model(rows) & (np.abs(rows["rate"] - 1.23) < 0.006) & (np.abs(rows["other"] - 6.9) < 0.06)
+
+    people = numbers[~model(numbers)].head(3)
+    method = RobustBayesianRecourse(model, ActionSet(numbers), jury=Jury([pocket], quorum=1.0), random_state=0)
+    method.fit(numbers)
+    alone = method.explain(people)
+    assert (alone.status == "quorum out of reach").all()
+    before = state(method, method.read(people), method.read(people.assign(rate=1.23, other=6.9)))
+    found = method.explain(people, earlier=before)
+    assert (found.jury_share == 1.0).all()
+    assert (found.status == "ok").all()
+    # A row without the quorum is not told.
+    without = state(method, method.read(people), method.read(people.assign(rate=1.3, other=6.9)))
+    assert (method.explain(people, earlier=without).status == "quorum out of reach").all()
+
+
+def test_who_is_out_of_time_is_told_what_was_told(told):
+    X, model, people, before = told
+    found = RobustBayesianRecourse(model, ActionSet(X), random_state=0).fit(X).explain(people, 1, 0.0, earlier=before)
+    pd.testing.assert_frame_equal(found.x, before.x)
+    pd.testing.assert_frame_equal(found.boundary, before.boundary)
+    assert all("nothing as good was found now" in reason for reason in found.reason)
+
+
+def test_what_follows_may_end_at_a_bound():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=300).round(2), "c": rng.integers(0, 9, 300)})
+    actions = ActionSet(X, effects={"c": {"a": 1.7}})
+    method = NearestAccepted(lambda rows: (rows["a"] + rows["c"] > 4).to_numpy(), actions).fit(X)
+    person, high = pd.DataFrame({"a": [1.49], "c": [6]}), float(X.a.max())
+    # From 1.37 one more of c leads to what is, rounded, the largest value there is.
+    row = pd.DataFrame({"a": [high], "c": [7]})
+    assert actions.check(person, row) == []
+    points, able = done_to_become(Space.of(method.read(person), method.moves_), method.schema_.read(row, "row"))
+    assert able.all()
+    became = Space.of(method.read(person), method.moves_).consequences(
+        method.moves_.to_values(points).round(2), np.array([0])
+    )
+    np.testing.assert_allclose(became, [[high, 7.0]])

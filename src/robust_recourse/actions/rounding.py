@@ -15,7 +15,6 @@ from robust_recourse.tables.types import decimal_places
 __all__ = ["Grid", "has_few_digits", "held", "multiples", "short_type"]
 
 _CLOSE = 16.0 * float(np.finfo(float).eps)  # relative distance within which a number is a multiple of its step
-_SINGLE, _SMALL = float(np.finfo(np.float32).eps), 1e-3  # a number that was in single precision is off its grid by that
 _FEW_DIGITS = 12  # behind the point
 _POWERS = np.array([10.0**digits for digits in range(_FEW_DIGITS + 1)])
 
@@ -163,8 +162,7 @@ def _choose(
     step: FloatArray,
 ) -> FloatArray:
     """Choose one of the numbers around a value, between `bottom` and `top`, or `start`."""
-    # To 4.3 from 4.300000190734863, which somebody recorded as 4.3, is no change.
-    close = np.maximum(_CLOSE * np.maximum(np.abs(start), step), np.minimum(_SINGLE * np.abs(start), _SMALL * step))
+    close = _CLOSE * np.maximum(np.abs(start), step)
     possible = np.concatenate([np.where((bottom <= around) & (around <= top), around, np.nan), start[None]])
     # What differs from one of them by rounding only is that.
     possible = np.where(np.abs(possible - start) <= close, start, possible)

@@ -165,7 +165,8 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
         earlier : Recourses, optional
             What the same rows were told before, under this action set or another. Where such a recourse is still
             allowed and accepted, costs less than what is found now, and the model is no less sure of it, it is told
-            again; and so is a boundary point. So nobody pays more because an action set allows more.
+            again; and so is a boundary point. So nobody pays more, and gets nothing for it, because an action set
+            allows more.
 
         Returns
         -------

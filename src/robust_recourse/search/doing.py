@@ -20,9 +20,18 @@ def done_to_become(space: Space, after: Table) -> tuple[FloatArray, BoolArray]:
     Nothing is moved: who would have to leave the bounds or the grid, break a rule, or become something else than what
     follows from what is done, may not.
     """
+    points, able = _reached(space, after, still=True)
+    if not able.all() and any(isinstance(rule, Effect) for rule in space.moves.followers):
+        # What follows may end at a bound: then it looks as if that had not been done, too.
+        others, also = _reached(space, after, still=False)
+        points, able = np.where(able[:, None], points, others), able | also
+    return points, able
+
+
+def _reached(space: Space, after: Table, *, still: bool) -> tuple[FloatArray, BoolArray]:
     moves, limits, people = space.moves, space.moves.limits(), np.arange(len(space))
     own, missing = space.table.values, space.table.missing
-    done = _done(moves, after.values, own, missing)
+    done = _done(moves, after.values, own, missing, still=still)
     points = np.where(done == own, space.points, moves.to_points(done))
     free, changed = movable(limits, space), done != own
     told = (space.consequences(space.legal(points, people), people) == after.values) | missing
@@ -55,8 +64,11 @@ def movable(limits: Limits, space: Space) -> BoolArray:
     return free
 
 
-def _done(moves: Moves, became: FloatArray, own: FloatArray, missing: BoolArray) -> FloatArray:
-    """Return what people do who become this, as far as that can be told; what follows is taken away again."""
+def _done(moves: Moves, became: FloatArray, own: FloatArray, missing: BoolArray, *, still: bool) -> FloatArray:
+    """Return what people do who become this, as far as that can be told; what follows is taken away again.
+
+    Where a column may just follow, it is taken to do so if `still`.
+    """
     done = became.copy()
     # The last that follows first: what moves it is then as it became.
     for rule in reversed(moves.followers):
@@ -67,6 +79,7 @@ def _done(moves: Moves, became: FloatArray, own: FloatArray, missing: BoolArray)
         if isinstance(rule, Effect):
             shift = sum(rate * (became[:, s] - own[:, s]) for s, rate in zip(rule.sources, rule.rates, strict=True))
             other = moves.told(k)(became[:, k] - shift)
+            follows &= still
         else:
             other = became[:, k]
         done[:, k] = np.where(follows, own[:, k], other)

@@ -8,7 +8,7 @@ being allowed more, whatever the search misses.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -24,14 +24,17 @@ from robust_recourse.search.run import make_task
 from robust_recourse.search.space import Space
 from robust_recourse.search.task import Task
 from robust_recourse.tables import Table, to_pandas
-from robust_recourse.tables.values import stack, take
+from robust_recourse.tables.values import same_value, stack, take
 
 __all__ = ["Earlier", "keep_earlier", "read_earlier"]
 
+_ONLY = "This is what the person was told before: it is still allowed and accepted, and nothing as good was found now."
 _AGAIN = (
     "This is what the person was told before: it is still allowed, costs less than what was found now, and the model "
     "is no less sure of it."
 )
+_OUT_OF_REACH = frozenset({Status.QUORUM_OUT_OF_REACH, Status.MARGIN_OUT_OF_REACH})  # valid, but less than is asked for
+_OF_THE_ROW = frozenset({Status.SURE, Status.NEAREST, Status.AT_THE_EDGE})  # statuses that say something about a row
 _SAME = 1e-6  # of a score: its last bits depend on what else is in a batch
 
 
@@ -81,7 +84,8 @@ def keep_earlier(method: Method, space: Space, earlier: Earlier, found: list[lis
 
     The first answer of a person is replaced, and the boundary point of every one. Where the model is as sure of both
     rows, as one of labels always is, the one that was told may not have worse odds than it has now. Recourses that keep
-    a promise of odds, or of survival, are left alone.
+    a promise of odds, or of survival, are left alone. Who has nothing, or less than the criterion asks for, gets what
+    was told whatever it costs.
 
     Parameters
     ----------
@@ -106,27 +110,39 @@ def keep_earlier(method: Method, space: Space, earlier: Earlier, found: list[lis
     accepted = task.oracle.verify(points, np.arange(len(some)))
     accepted &= task.oracle.consents(points, np.arange(len(some)), accepted)
     cost = task.room.cost(points, np.arange(len(some)))
-    found = [list(answers) for answers in found]
     yes = np.flatnonzero(accepted)
-    for i in yes[best_of_each(person[yes], cost[yes])]:
-        found[person[i]] = [_bounded(space, answer, points[i], cost[i]) for answer in found[person[i]]]
+    cheapest = {person[i]: (points[i], cost[i]) for i in yes[best_of_each(person[yes], cost[yes])]}
+    found = [
+        [_bounded(task, answer, cheapest.get(i)) if answer.valid else answer for answer in answers]
+        for i, answers in enumerate(found)
+    ]
     promised = method.promises or (method.jury is not None and method.jury.survival is not None)
     told = yes[np.array([earlier.status[k] is not None and not promised for k in some[yes]], dtype=bool)]
     told = told[_better(task, told, points, cost, earlier.log_odds[some], [found[p][0] for p in person[told]])]
     for i in told[best_of_each(person[told], cost[told])]:
         first, *others = found[person[i]]
-        status = earlier.status[some[i]]
+        known, odds = first.valid and first.status not in _OUT_OF_REACH, float(earlier.log_odds[some[i]])
+        status = earlier.status[some[i]] if earlier.status[some[i]] in _OF_THE_ROW else Status.OK
         assert status is not None
-        again = replace(
-            Answer.point(
-                first.x0, points[i], float(cost[i]), True, status, _AGAIN, first.n_queries, task.limits.weights
-            ),
-            boundary=first.boundary,
-            budget=first.budget,
-            log_worst_case_odds=float(earlier.log_odds[some[i]]),
+        if status is Status.OK and odds > 0.0:
+            status = Status.AT_THE_EDGE
+        again = Answer.point(
+            first.x0,
+            points[i],
+            float(cost[i]),
+            True,
+            status,
+            _AGAIN if known else _ONLY,
+            first.n_queries,
+            task.limits.weights,
         )
+        # A method that knows of no odds has none of those of another one.
+        odds = np.nan if known and np.isnan(first.log_worst_case_odds) else odds
+        again = replace(again, boundary=first.boundary, budget=first.budget, log_worst_case_odds=odds)
         changed = points[i] != first.x0
-        found[person[i]] = [again, *(other for other in others if ((other.x != first.x0) != changed).any())]
+        # What changes all of that, and more, is no other recourse.
+        others = [other for other in others if (changed & (other.x == first.x0)).any()]
+        found[person[i]] = [_bounded(task, again, cheapest[person[i]]), *others]
     asked = np.bincount(person, task.oracle.n_queries, minlength=len(space)).astype(np.int64)
     counted = zip(found, asked.tolist(), strict=True)
     return [[replace(first, n_queries=first.n_queries + n), *others] for (first, *others), n in counted]
@@ -136,7 +152,7 @@ def _better(
     task: Task, told: IntArray, points: FloatArray, cost: FloatArray, log_odds: FloatArray, now: list[Answer]
 ) -> BoolArray:
     """Return which points are better than what was found now: cheaper, and the model no less sure of them."""
-    better = np.array([not answer.valid for answer in now], dtype=bool)
+    better = np.array([not answer.valid or answer.status in _OUT_OF_REACH for answer in now], dtype=bool)
     least = np.array([answer.cost for answer in now])
     rivals = np.flatnonzero(~better & (cost[told] < least))
     if not len(rivals):
@@ -155,21 +171,30 @@ def _better(
     return better
 
 
-def _bounded(space: Space, answer: Answer, point: FloatArray, cost: float) -> Answer:
-    """Replace a boundary point that costs more."""
-    dearer = not space.moves.limits().cost(answer.boundary, answer.x0) <= cost
-    return replace(answer, boundary=point) if dearer and answer.valid else answer
+def _bounded(task: Task, answer: Answer, cheapest: tuple[FloatArray, float] | None) -> Answer:
+    """Replace a boundary point that costs more than an accepted point does, or is not there."""
+    if cheapest is None or task.limits.cost(answer.boundary, answer.x0) <= cheapest[1]:
+        return answer
+    return replace(answer, boundary=cheapest[0])
 
 
 def _same_people(one: Table, other: Table) -> BoolArray:
     """Return which rows of two tables are the same, in all columns, and have the same label."""
     same: BoolArray = (one.missing == other.missing).all(axis=1) & (one.values == other.values).all(axis=1)
-    if one.given is not None and other.given is not None and not one.given.index.equals(other.given.index):
-        same &= np.asarray(one.given.index == other.given.index)
+    if one.given is not None and other.given is not None:
+        labels = zip(one.given.index.tolist(), other.given.index.tolist(), strict=True)
+        same &= np.array([same_value(*pair) or _equal(*pair) for pair in labels], dtype=bool)
     if one.asked is None or other.asked is None:
         return same
     for k in range(len(one.columns)):
         cells, others = (asked.iloc[:, k].astype(object).to_numpy() for asked in (one.asked, other.asked))
-        equal = np.array([bool(a == b) for a, b in zip(cells[same], others[same], strict=True)], dtype=bool)
-        same[same] = equal | one.missing[same, k]
+        there = np.flatnonzero(same & ~one.missing[:, k])
+        same[there] = [_equal(*pair) for pair in zip(cells[there], others[there], strict=True)]
     return same
+
+
+def _equal(one: Any, other: Any) -> bool:
+    try:
+        return bool(one == other)
+    except (TypeError, ValueError):  # some things that are missing are neither
+        return False

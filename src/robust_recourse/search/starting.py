@@ -96,9 +96,9 @@ def _cheapest(method: Method, task: Task, goals: Sequence[float]) -> list[_Found
         try:
             ends = find_boundary(oracle, room, method.candidates_, method.look(), start)
         except OutOfTime:
-            if all(np.isnan(one.x).any(axis=1).all() for one in found):
+            ends = Boundary(start, ~np.isnan(start).any(axis=1), in_time=False)
+            if not ends.found.any() and all(np.isnan(one.x).any(axis=1).all() for one in found):
                 raise
-            ends = Boundary(np.full_like(room.x0, np.nan), np.zeros(len(room), dtype=bool), in_time=False)
         for goal, one in enumerate(found):
             mine = searched // n == goal
             people = searched[mine] % n
