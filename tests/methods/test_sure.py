@@ -80,11 +80,12 @@ def test_scores_have_levels_of_their_own():
 
     method = RobustBayesianRecourse(euros, threshold=2000.0, random_state=0).fit(X)
     kept = euros(X)[euros(X) > 2000.0] - 2000.0
-    assert (kept >= method.sure_).mean() >= 0.8
-    assert method.sure_ > 100.0  # not what log odds are cut at
+    least = method.sure_ * method.score_unit_
+    assert (kept >= least).mean() >= 0.8
+    assert least > 100.0  # not what log odds are cut at
     people = X[euros(X) < 1500.0].head(5)
     found, nearest = method.explain(people), NearestAccepted(euros, threshold=2000.0).fit(X).explain(people)
-    sure = euros(found.x.astype(X.dtypes)) >= 2000.0 + method.sure_
+    sure = euros(found.x.astype(X.dtypes)) >= 2000.0 + least
     assert (sure | (found.cost <= nearest.cost + 1e-9)).all()
 
 
@@ -238,6 +239,35 @@ def test_whoever_may_do_more_pays_no_more_to_be_as_sure(seed, words):
         costs.append((np.where(found.valid, found.cost, np.inf), sure))
     (loose, _), (tight, surely) = costs
     assert (loose[surely] <= 1.01 * tight[surely] + 1e-9).all()
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize("unit", [2.0**-40, 2.0**30])
+def test_it_does_not_matter_what_a_score_is_counted_in(unit, sign):
+    X, model, people = case(people=6)
+
+    def score(rows, unit=1.0):
+        return sign * unit * logit(favourable(model, rows))
+
+    def explained(unit):
+        side = {"threshold": sign * 0.2 * unit, "favourable": "above" if sign > 0.0 else "below"}
+        return RobustBayesianRecourse(lambda rows: score(rows, unit), random_state=0, **side).fit(X).explain(people)
+
+    # Powers of two change no bit.
+    found, other = explained(1.0), explained(unit)
+    pd.testing.assert_frame_equal(found.x, other.x)
+    pd.testing.assert_frame_equal(found.boundary, other.boundary)
+    assert (found.status == other.status).all()
+    assert (found.n_queries == other.n_queries).all()
+
+
+def test_a_method_that_knows_no_unit_of_scores_asks_for_them_as_they_are():
+    X, model, people = case(people=4)
+    words = {"threshold": 0.0, "favourable": "above", "random_state": 0}
+    method = RobustBayesianRecourse(lambda rows: logit(favourable(model, rows)), **words).fit(X)
+    assert method.score_unit_ == pytest.approx(np.std(logit(favourable(model, X))), rel=0.5)
+    del method.score_unit_  # as it is loaded from an older file
+    assert method.explain(people).valid.all()
 
 
 def test_a_method_that_knows_no_level_reaches_up_to_the_nearest_row():

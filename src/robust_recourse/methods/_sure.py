@@ -47,7 +47,7 @@ def learn_sureness(method: RecourseMethod, space: Space) -> float | None:
         return None
     X, numbers = space.decode(space.table.values[rows], rows), space.rows_of(rows)
     said = sure.verdicts(X, numbers)
-    scores = np.sort(said.score[decide(X, numbers) > 0.0])
+    scores = np.sort(sure.scores(said)[decide(X, numbers) > 0.0])
     if not len(scores) or np.ptp(scores) <= _SAME * np.abs(scores).max():
         return None
     least = float(scores[len(scores) - ceil(_SHARE * len(scores))])

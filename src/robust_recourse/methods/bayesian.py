@@ -90,6 +90,8 @@ class RobustBayesianRecourse(PosteriorMethod):
         The sampling radius as a length.
     sure_ : float or None
         The score that four in five accepted training rows of a frame have; None of arrays, and of models of labels.
+    score_unit_ : float
+        What scores of the model's own are counted in: one robust standard deviation of those of the training rows.
     scales_ : Scales
         Smoothing and ambiguity radii.
 

@@ -159,15 +159,30 @@ class Probabilities(Answers):
 class Sureness(Answers):
     """Asks a model how sure it is: log odds of acceptance, or scores, positive where it accepts.
 
-    The parameters are those of :class:`Predictor`. A model that only knows labels is as sure of one accepted row as of
-    another.
+    A model that only knows labels is as sure of one accepted row as of another.
+
+    Parameters
+    ----------
+    model, decode, data, favourable, threshold, quickly
+        As for :class:`Predictor`.
+    unit : float
+        What a score of the model's own is divided by, so that it does not matter in dollars or in thousands of them it
+        is. Log odds have their own unit.
     """
 
     _only_labels = True
 
+    def __init__(self, model: Any, *, unit: float = 1.0, **how: Any) -> None:
+        super().__init__(model, **how)
+        self._unit = unit
+
     def __call__(self, X: FloatArray, rows: IntArray) -> FloatArray:
         """Return the score of every row of `X`; `rows` are their numbers in messages."""
-        return self.verdicts(X, rows).score
+        return self.scores(self.verdicts(X, rows))
+
+    def scores(self, said: Verdicts) -> FloatArray:
+        """Return the scores behind verdicts."""
+        return said.score / self._unit if said.scale == "score" else said.score
 
 
 class Acceptance(Answers):

@@ -6,6 +6,7 @@ import numpy as np
 
 from robust_recourse._typing import BoolArray
 from robust_recourse.actions.contradictions import contradiction
+from robust_recourse.math.scales import spread
 from robust_recourse.models.criteria import Criterion
 from robust_recourse.result import Recourses
 from robust_recourse.result.answer import Answer
@@ -16,13 +17,14 @@ from robust_recourse.search.doing import movable
 from robust_recourse.search.earlier import Earlier, keep_earlier
 from robust_recourse.search.jury import consented, judged
 from robust_recourse.search.method import Method
-from robust_recourse.search.run import out_of_time, predictor
+from robust_recourse.search.run import out_of_time, predictor, sureness
 from robust_recourse.search.space import Space
 from robust_recourse.tables import Table
 
-__all__ = ["accepted_rows", "explain"]
+__all__ = ["accepted_rows", "explain", "score_unit"]
 
 _BATCH = 8192  # rows that the model is asked about together
+_SCORED = 2000  # training rows whose scores are looked at
 _NOTHING = "The action set lets no column of this row change."
 _CONTRADICTED = (
     "No row within the bounds keeps the rules {}. Widen the bounds, let more columns change, or drop a rule."
@@ -77,3 +79,16 @@ def accepted_rows(predict: Criterion, space: Space, deadline: Deadline | None = 
         accepted[people] = predict(space.decode(values, people), space.rows_of(people))
         asked[people] = True
     return accepted, asked
+
+
+def score_unit(method: Method, space: Space) -> float:
+    """Return the unit of a model's own scores: one robust standard deviation of those of training rows.
+
+    So a search does not depend on what a score is counted in. Where the model answers with anything else, it is 1.
+    """
+    sure = sureness(method, "the training rows") if method.threshold is not None or method.margin is not None else None
+    if sure is None:
+        return 1.0
+    rows = np.unique(np.linspace(0, len(space) - 1, min(_SCORED, len(space))).astype(np.int64))
+    said = sure.verdicts(space.decode(space.table.values[rows], rows), space.rows_of(rows))
+    return float(spread(said.value[:, None])[0]) if said.scale == "score" else 1.0

@@ -142,7 +142,8 @@ def sureness(method: Method, data: str = "X", *, quickly: bool = True) -> Surene
     how = decides(method, data)
     if method.margin is not None:
         how["threshold"] = method.margin
-    return Sureness(method.model, **how, quickly=quickly)
+    unit = getattr(method, "score_unit_", 1.0)  # a method that was saved before does not know
+    return Sureness(method.model, unit=unit, **how, quickly=quickly)
 
 
 def asks_for_more(method: Method) -> bool:
