@@ -162,7 +162,16 @@ def _choose(
     step: FloatArray,
 ) -> FloatArray:
     """Choose one of the numbers around a value, between `bottom` and `top`, or `start`."""
-    close = _CLOSE * np.maximum(np.abs(start), step)
+    close, middle = _CLOSE * np.maximum(np.abs(start), step), around[1]
+    # Mostly it is one of them already, and neither at an end nor at the start.
+    done = (np.abs(value - middle) <= _CLOSE * np.maximum(np.abs(middle), step)) & (np.abs(middle - start) > close)
+    done &= (bottom <= middle) & (middle <= top)
+    if done.any():
+        chosen, left = middle.copy(), np.flatnonzero(~done)
+        if len(left):
+            ends = start[left], bottom[left], top[left]
+            chosen[left] = _choose(value[left], *ends, around[:, left], rounding, step[left])
+        return chosen
     possible = np.concatenate([np.where((bottom <= around) & (around <= top), around, np.nan), start[None]])
     # What differs from one of them by rounding only is that.
     possible = np.where(np.abs(possible - start) <= close, start, possible)
