@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA
 from sklearn.impute import KNNImputer, SimpleImputer
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor, Ridge, RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
@@ -24,12 +24,13 @@ from sklearn.preprocessing import (
     PolynomialFeatures,
     StandardScaler,
 )
-from sklearn.svm import LinearSVC
+from sklearn.svm import LinearSVC, LinearSVR
 
 from robust_recourse import ActionSet, RobustBayesianRecourse, Status, Wachter
 from robust_recourse.search.doing import movable
 from robust_recourse.search.run import make_task
 from robust_recourse.search.space import Space
+from robust_recourse.search.starting import find_starts
 from robust_recourse.search.sums import cheapest_sum
 
 # Random models may follow one column.
@@ -136,6 +137,38 @@ def test_thresholds_and_margins_are_met_and_not_exceeded(asked, kept):
         assert method.limits_.cost(found.x[i], task.x0[i]) == pytest.approx(cost.min(), rel=1e-3)
     # Out of the reach of a margin is not out of the reach of the model.
     assert not (found.impossible.any() and "margin" in asked)
+
+
+class Own(Ridge):
+    """A subclass may do anything."""
+
+
+@pytest.mark.parametrize("favourable", ["above", "below", None])
+@pytest.mark.parametrize("linear", [LinearRegression, Ridge, LinearSVR, PoissonRegressor, Own])
+def test_no_row_has_a_score_beyond_a_threshold_for_less(linear, favourable):
+    X, draw = mixed(5)[0], np.random.default_rng(5)
+    sign = -1.0 if favourable == "below" else 1.0
+    target = 300.0 * (X.whole / 2 + X.flag + X.half / 3 + (X.kind == "b") + draw.random(300))
+    columns = make_column_transformer((OneHotEncoder(), ["kind"]), remainder=StandardScaler())
+    model = make_pipeline(columns, linear()).fit(X, target)
+    score = model.predict(X)
+    threshold = float(np.quantile(score, 0.6 if sign > 0.0 else 0.4))
+    people = X[sign * score < sign * threshold][:6]
+    settings = {"threshold": threshold, "favourable": favourable}
+    method, task, found = sums_of(model, X, people, settings=settings)
+    if linear in (PoissonRegressor, Own):
+        assert found is None
+        return
+    every = pd.DataFrame(list(product(*VALUES.values())), columns=list(VALUES)).astype(X.dtypes.to_dict())
+    scores = sign * (model.predict(every) - threshold)
+    points = method.to_points(every)
+    assert method.sure_ > 0.0
+    sure = find_starts(method, task).sure
+    for i in range(len(people)):
+        cost = method.limits_.cost(points, task.x0[i])
+        for point, least in ((found.x[i], 0.0), (sure[i], method.sure_ * method.score_unit_)):
+            assert method.limits_.cost(point, task.x0[i]) == pytest.approx(cost[scores >= least].min(), rel=1e-3)
+    assert method.explain(people).valid.all()
 
 
 def test_labels_may_be_the_other_way_round():

@@ -163,11 +163,12 @@ def _choose(
 ) -> FloatArray:
     """Choose one of the numbers around a value, between `bottom` and `top`, or `start`."""
     close, middle = _CLOSE * np.maximum(np.abs(start), step), around[1]
-    # Mostly it is one of them already, and neither at an end nor at the start.
+    # Mostly it is one of them already, within the ends and not at the start.
     done = (np.abs(value - middle) <= _CLOSE * np.maximum(np.abs(middle), step)) & (np.abs(middle - start) > close)
     done &= (bottom <= middle) & (middle <= top)
     if done.any():
-        chosen, left = middle.copy(), np.flatnonzero(~done)
+        chosen: FloatArray = middle.copy()
+        left = np.flatnonzero(~done)
         if len(left):
             ends = start[left], bottom[left], top[left]
             chosen[left] = _choose(value[left], *ends, around[:, left], rounding, step[left])

@@ -26,7 +26,7 @@ from robust_recourse.result.provenance import fingerprint, jury_fingerprint
 from robust_recourse.sampling.boundary import Look
 from robust_recourse.search.deadline import Deadline
 from robust_recourse.search.earlier import read_earlier
-from robust_recourse.search.explain import accepted_rows, explain, score_unit
+from robust_recourse.search.explain import accepted_rows, explain, learn_score_unit
 from robust_recourse.search.run import criterion, predictor
 from robust_recourse.search.space import Space
 from robust_recourse.search.task import Task
@@ -127,7 +127,7 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
             # Where no row has it, the search goes towards those that the model accepts.
             self.candidates_ = points[consented & accepted] if (consented & accepted).any() else self.accepted_
         self.limits_ = _reachable(moves.limits(), self.candidates_)
-        self.score_unit_ = 1.0 if moves.plain else score_unit(self, space)
+        self.score_unit_ = 1.0 if moves.plain else learn_score_unit(self, space)
         if space.exact:
             _warn_of_scales(points, self.limits_)
         self.seed_ = check_seed(self.random_state)

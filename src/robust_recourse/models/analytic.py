@@ -16,20 +16,37 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, SGDClassifier
+from sklearn.linear_model import (
+    ElasticNet,
+    ElasticNetCV,
+    HuberRegressor,
+    Lasso,
+    LassoCV,
+    LinearRegression,
+    LogisticRegression,
+    LogisticRegressionCV,
+    Ridge,
+    RidgeCV,
+    SGDClassifier,
+    SGDRegressor,
+)
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
+from sklearn.svm import LinearSVR
 
 from robust_recourse._typing import FloatArray
 
-__all__ = ["Differentiable", "differentiable", "is_logistic", "linear_terms"]
+__all__ = ["Differentiable", "differentiable", "is_logistic", "linear_terms", "regression_terms"]
 
 Differentiable = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 
 # Products are taken of blocks of this many rows, the last one padded: BLAS rounds differently for other shapes, and
 # a row shall not depend on its batch. A multiple of the heights of the tiles that BLAS cuts a matrix into.
 _BLOCK = 96
+
+_REGRESSORS = {ElasticNet, ElasticNetCV, HuberRegressor, Lasso, LassoCV, LinearRegression, Ridge, RidgeCV}
+_REGRESSORS |= {LinearSVR, SGDRegressor}
 
 _ACTIVATIONS: dict[str, tuple[Callable[[FloatArray], FloatArray], Callable[[FloatArray], Any]]] = {
     # Each with its derivative as a function of its own value.
@@ -74,8 +91,17 @@ def is_logistic(model: Any) -> bool:
 
 def linear_terms(model: Any) -> tuple[FloatArray, float] | None:
     """Return the coefficients and the intercept of a linear ``decision_function``; None of other models."""
+    return _terms(model) if callable(getattr(model, "decision_function", None)) else None
+
+
+def regression_terms(model: Any) -> tuple[FloatArray, float] | None:
+    """Return the coefficients and the intercept of a linear regression; None of other models."""
+    return _terms(model) if type(model) in _REGRESSORS else None
+
+
+def _terms(model: Any) -> tuple[FloatArray, float] | None:
     coefficients, intercept = getattr(model, "coef_", None), getattr(model, "intercept_", None)
-    if coefficients is None or intercept is None or not callable(getattr(model, "decision_function", None)):
+    if coefficients is None or intercept is None:
         return None
     if hasattr(coefficients, "toarray"):
         coefficients = coefficients.toarray()

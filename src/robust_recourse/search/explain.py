@@ -21,7 +21,7 @@ from robust_recourse.search.run import out_of_time, predictor, sureness
 from robust_recourse.search.space import Space
 from robust_recourse.tables import Table
 
-__all__ = ["accepted_rows", "explain", "score_unit"]
+__all__ = ["accepted_rows", "explain", "learn_score_unit"]
 
 _BATCH = 8192  # rows that the model is asked about together
 _SCORED = 2000  # training rows whose scores are looked at
@@ -81,7 +81,7 @@ def accepted_rows(predict: Criterion, space: Space, deadline: Deadline | None = 
     return accepted, asked
 
 
-def score_unit(method: Method, space: Space) -> float:
+def learn_score_unit(method: Method, space: Space) -> float:
     """Return the unit of a model's own scores: one robust standard deviation of those of training rows.
 
     So a search does not depend on what a score is counted in. Where the model answers with anything else, it is 1.

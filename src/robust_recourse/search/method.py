@@ -13,7 +13,7 @@ from robust_recourse.sampling.boundary import Look
 from robust_recourse.search.task import Task
 from robust_recourse.tables import Schema
 
-__all__ = ["Method"]
+__all__ = ["Method", "score_unit"]
 
 
 class Method(Protocol):
@@ -94,3 +94,9 @@ class Method(Protocol):
     def solve(self, task: Task) -> list[Answer]:
         """Find a recourse for every person of a task, or say why there is none."""
         ...
+
+
+def score_unit(method: Method) -> float:
+    """Return what a method counts the model's own scores in; 1 if it was saved before that was learnt."""
+    unit: float = getattr(method, "score_unit_", 1.0)
+    return unit

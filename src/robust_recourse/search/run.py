@@ -18,7 +18,7 @@ from robust_recourse.result.answer import Answer
 from robust_recourse.result.status import Status
 from robust_recourse.sampling.asking import OutOfTime
 from robust_recourse.search.deadline import Deadline, check_time, is_timed
-from robust_recourse.search.method import Method
+from robust_recourse.search.method import Method, score_unit
 from robust_recourse.search.oracle import Oracle
 from robust_recourse.search.space import Space
 from robust_recourse.search.starting import find_starts
@@ -142,8 +142,7 @@ def sureness(method: Method, data: str = "X", *, quickly: bool = True) -> Surene
     how = decides(method, data)
     if method.margin is not None:
         how["threshold"] = method.margin
-    unit = getattr(method, "score_unit_", 1.0)  # a method that was saved before does not know
-    return Sureness(method.model, unit=unit, **how, quickly=quickly)
+    return Sureness(method.model, unit=score_unit(method), **how, quickly=quickly)
 
 
 def asks_for_more(method: Method) -> bool:

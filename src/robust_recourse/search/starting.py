@@ -10,11 +10,12 @@ import numpy as np
 from scipy.special import expit, logit
 
 from robust_recourse._typing import BoolArray, FloatArray
+from robust_recourse.models.decisions import Decision
 from robust_recourse.sampling.asking import OutOfTime
 from robust_recourse.sampling.boundary import Boundary, find_boundary
 from robust_recourse.search.exact import Exact
 from robust_recourse.search.known import known_points
-from robust_recourse.search.method import Method
+from robust_recourse.search.method import Method, score_unit
 from robust_recourse.search.task import Task
 
 __all__ = ["Starts", "find_starts", "sure_points"]
@@ -112,5 +113,10 @@ def _towards(method: Method, task: Task, goal: float) -> tuple[Method, Task]:
     if np.isnan(goal):
         return method, task
     decisive = next(level for level in (method.margin, method.threshold, 0.5) if level is not None)
+    decision = Decision.of(method.model, method.favourable, method.threshold)
+    if decision.regressor:
+        beyond = decisive + (decision.side or 1.0) * goal * score_unit(method)
+    else:
+        beyond = float(expit(goal + logit(decisive)))
     surer = replace(task, oracle=task.oracle.surer(np.full(len(task), goal)), boundary=None)
-    return method.asking(float(expit(goal + logit(decisive))), method.jury), surer
+    return method.asking(beyond, method.jury), surer
