@@ -21,6 +21,9 @@ ITEMS = {
     "credit_data": ("modeldata", "credit_data"),
     "credit_card": ("AER", "CreditCard"),
     "health_insurance": ("AER", "HealthInsurance"),
+    "lending_club": ("modeldata", "lending_club"),
+    "attrition": ("modeldata", "attrition"),
+    "mlc_churn": ("modeldata", "mlc_churn"),
 }
 
 

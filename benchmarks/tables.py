@@ -2,7 +2,8 @@
 
     python benchmarks/tables.py                            # all tuning tables and models
     python benchmarks/tables.py --table credit --model boosted --people 30
-    python benchmarks/tables.py --table report --json out  # the tables that nothing was tuned on
+    python benchmarks/tables.py --table report fresh --json out  # the tables that nothing was tuned on
+    python benchmarks/tables.py --table fresh --model network --part brute monotone
     python benchmarks/tables.py --quick --part brute       # 20 people, one part: validity, monotone, brute or linear
     python benchmarks/tables.py --export folder            # only what `dice.py` needs to compare itself with
 
@@ -23,7 +24,7 @@ import joblib
 import numpy as np
 import pandas as pd
 from brute import Grid, Person, Program, linear_optimum
-from real_tables import MODELS, REPORT, TABLES, TUNING, AbsentError, case, fitted
+from real_tables import FRESH, MODELS, OTHERS, REPORT, TABLES, TUNING, AbsentError, case, fitted
 from rich.console import Console
 from rich.table import Table
 from sklearn.impute import SimpleImputer
@@ -517,18 +518,20 @@ def summary(results):
 
 
 def names_of(given):
-    groups = {"tuning": list(TUNING), "report": list(REPORT), "all": list(TABLES)}
+    groups = {"tuning": list(TUNING), "report": list(REPORT), "fresh": list(FRESH), "all": list(TABLES)}
     names = [name for word in given for name in groups.get(word, [word])]
     for name in names:
         if name not in TABLES:
-            raise SystemExit(f"There is no table {name!r}; there are {', '.join(TABLES)}, tuning, report and all.")
+            raise SystemExit(
+                f"There is no table {name!r}; there are {', '.join(TABLES)}, tuning, report, fresh and all."
+            )
     return names
 
 
 def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--table", nargs="+", default=["tuning"], help="names of tables, tuning, report or all")
-    parser.add_argument("--model", nargs="+", default=list(MODELS), choices=list(MODELS))
+    parser.add_argument("--table", nargs="+", default=["tuning"], help="names, tuning, report, fresh or all")
+    parser.add_argument("--model", nargs="+", default=list(MODELS), choices=[*MODELS, *OTHERS])
     parser.add_argument("--part", nargs="+", default=list(PARTS), choices=PARTS)
     parser.add_argument("--people", type=int, default=60)
     parser.add_argument("--values", type=int, default=40, help="values of a column that brute force tries, at most")
