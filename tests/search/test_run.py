@@ -236,3 +236,52 @@ def test_boundary_points_are_told_where_the_time_for_sure_ones_is_over(train, mo
     assert starts.sure is None
     with pytest.raises(OutOfTime):
         find_starts(method, task)
+
+
+@pytest.mark.parametrize("limit", [1, 2])
+def test_with_few_changes_a_third_is_answered_in_half_of_the_time(limit, train, clock):
+    rows = train[model(train) <= 0.5][:24]
+
+    def slow(frame):
+        clock.now += 1.0 + len(frame) / 500.0  # as a call costs something, and a row
+        return model(frame)
+
+    search = fitted(RobustBayesianRecourse, train, slow, max_changes=limit)
+    begin = clock.now
+    # Fewer people are searched together if there is a limit, so the whole time is that with one.
+    whole = search.explain(rows, time_limit=1e6)
+    full = clock.now - begin
+    assert (whole.status == Status.TOO_MANY_CHANGES).sum() <= len(rows) / 3
+    hurried = []
+    for part in (0.5, 0.7, 0.9):
+        found = search.explain(rows, time_limit=part * full)
+        assert (found.status != Status.TIME_LIMIT).sum() >= len(rows) / 3
+        early = found.status == Status.HURRIED
+        assert found.valid[early].all()
+        hurried += found.reason[early].tolist()
+        told = found.x.fillna(rows).astype(rows.dtypes.to_dict())
+        assert ((told != rows).sum(axis=1) <= limit).all()
+    assert all("time limit passed" in reason for reason in hurried)
+
+
+def test_who_was_not_searched_for_again_is_told_so(train, clock):
+    rows = train[model(train) <= 0.5][:8]
+
+    def slow(frame):
+        clock.now += 1.0
+        return model(frame)
+
+    search = fitted(RobustBayesianRecourse, train, slow)
+    begin = clock.now
+    whole = search.explain(rows, n_recourses=3, time_limit=1e6)
+    full = clock.now - begin
+    assert not any("time limit" in reason for reason in whole.reason)
+    fewer = []
+    for part in (0.3, 0.5, 0.7, 0.9):
+        found = search.explain(rows, n_recourses=3, time_limit=part * full)
+        for person in range(len(rows)):
+            own, all_of_them = found.person == person, whole.person == person
+            if own.sum() < all_of_them.sum():
+                fewer += found.reason[own].tolist()
+    assert fewer
+    assert all("time limit passed" in reason for reason in fewer)

@@ -16,24 +16,10 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.linear_model import (
-    ElasticNet,
-    ElasticNetCV,
-    HuberRegressor,
-    Lasso,
-    LassoCV,
-    LinearRegression,
-    LogisticRegression,
-    LogisticRegressionCV,
-    Ridge,
-    RidgeCV,
-    SGDClassifier,
-    SGDRegressor,
-)
+from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, SGDClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
-from sklearn.svm import LinearSVR
 
 from robust_recourse._typing import FloatArray
 
@@ -45,8 +31,18 @@ Differentiable = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 # a row shall not depend on its batch. A multiple of the heights of the tiles that BLAS cuts a matrix into.
 _BLOCK = 96
 
-_REGRESSORS = {ElasticNet, ElasticNetCV, HuberRegressor, Lasso, LassoCV, LinearRegression, Ridge, RidgeCV}
-_REGRESSORS |= {LinearSVR, SGDRegressor}
+_REGRESSORS = {
+    "ElasticNet",
+    "ElasticNetCV",
+    "HuberRegressor",
+    "Lasso",
+    "LassoCV",
+    "LinearRegression",
+    "LinearSVR",
+    "Ridge",
+    "RidgeCV",
+    "SGDRegressor",
+}  # of scikit-learn
 
 _ACTIVATIONS: dict[str, tuple[Callable[[FloatArray], FloatArray], Callable[[FloatArray], Any]]] = {
     # Each with its derivative as a function of its own value.
@@ -96,7 +92,9 @@ def linear_terms(model: Any) -> tuple[FloatArray, float] | None:
 
 def regression_terms(model: Any) -> tuple[FloatArray, float] | None:
     """Return the coefficients and the intercept of a linear regression; None of other models."""
-    return _terms(model) if type(model) in _REGRESSORS else None
+    kind = type(model)
+    known = kind.__name__ in _REGRESSORS and kind.__module__.startswith("sklearn.")
+    return _terms(model) if known else None
 
 
 def _terms(model: Any) -> tuple[FloatArray, float] | None:

@@ -9,12 +9,13 @@ where something is known that must be beaten, at the whole of its cost, shared o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 import numpy as np
 
 from robust_recourse._typing import FloatArray, IntArray
 from robust_recourse.math.limits import Room
-from robust_recourse.sampling.asking import Ask
+from robust_recourse.sampling.asking import Ask, OutOfTime
 from robust_recourse.sampling.options import ROUNDED, Ladder, options_of
 from robust_recourse.sampling.polishing import polish
 from robust_recourse.sampling.ranking import best_of_each, rank_within
@@ -103,9 +104,10 @@ def cheapest_of_each(ask: Ask, room: Room, points: FloatArray, owner: IntArray) 
     if not len(points):
         return best
     x0 = room.x0[owner]
-    polished = polish(ask.take(owner), Room(room.limits, x0, points != x0), points)
-    first = best_of_each(owner, room.cost(polished, owner))
-    best[owner[first]] = polished[first]
+    with suppress(OutOfTime):  # what is found is good enough
+        points = polish(ask.take(owner), Room(room.limits, x0, points != x0), points)
+    first = best_of_each(owner, room.cost(points, owner))
+    best[owner[first]] = points[first]
     return best
 
 

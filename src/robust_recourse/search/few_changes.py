@@ -19,9 +19,10 @@ from robust_recourse.search.deadline import Deadline
 from robust_recourse.search.exact import Exact
 from robust_recourse.search.known import known_points
 from robust_recourse.search.method import Method
-from robust_recourse.search.run import make_task, out_of_time, run
+from robust_recourse.search.run import HURRIED, make_task, out_of_time, run
 from robust_recourse.search.space import Space
 from robust_recourse.search.task import Task
+from robust_recourse.search.verify import Outcome
 
 __all__ = ["few_changes"]
 
@@ -67,21 +68,18 @@ def few_changes(
     if method.promises:
         return _promised(method, space, people, masks, found, many, most, deadline)
     task = make_task(method, space.take(people[many]), masks[many], deadline)
-    try:
-        wide = np.array([found[i].x for i in many])
-        points, proven = _fewest(method, task, wide, np.array([found[i].boundary for i in many]), most)
-        reached = np.flatnonzero(~np.isnan(points).any(axis=1))
-        columns = _filled_up(task, points, wide, most)[reached]
-        again = iter(run(method, space, people[many[reached]], columns, deadline, points[reached]))
-        valid = np.zeros(len(many), dtype=bool)
-        valid[reached] = task.oracle.verify(points[reached], reached)
-    except OutOfTime:
-        for j, i in enumerate(many):
-            found[i] = out_of_time(own[i], found[i].n_queries + int(task.oracle.n_queries[j]))
-        return found
+    wide = np.array([found[i].x for i in many])
+    points, proven, late = _fewest(method, task, wide, np.array([found[i].boundary for i in many]), most)
+    reached = np.flatnonzero(~np.isnan(points).any(axis=1))
+    columns = _filled_up(task, points, wide, most)[reached]
+    again = iter(run(method, space, people[many[reached]], columns, deadline, points[reached]))
+    valid = np.zeros(len(many), dtype=bool)
+    valid[reached] = task.oracle.verify(points[reached], reached)
     for j, i in enumerate(many):
         if j in reached:
             answer = _better(task, next(again), points[j], bool(valid[j]), j, most)
+        elif late[j]:
+            answer = out_of_time(own[i])
         else:
             counts = most, _count(found[i].x, own[i])
             asked = int(task.oracle.n_queries[j])
@@ -95,26 +93,35 @@ def few_changes(
 
 def _fewest(
     method: Method, task: Task, wide: FloatArray, boundary: FloatArray, most: int
-) -> tuple[FloatArray, BoolArray]:
+) -> tuple[FloatArray, BoolArray, BoolArray]:
     """Return accepted points with few enough changes, NaN where none was found; those of `wide` have too many.
 
-    The second array tells for whom it is proven that there is none. What is found costs at least as much as the
-    boundary point, which is the cheapest that was found in all columns: so nobody pays more for being allowed more.
-    Only who has nothing else is told of something cheaper.
+    The second array tells for whom it is proven that there is none, the third for whom the time was over. What is found
+    costs at least as much as the boundary point, which is the cheapest that was found in all columns: so nobody pays
+    more for being allowed more. Only who has nothing else is told of something cheaper.
     """
     points = task.snap(np.where(np.isnan(boundary), task.x0, boundary), np.arange(len(task)))
     changed = (points != task.x0).sum(axis=1)
-    points[~_asked(task, points, (changed > 0) & (changed <= most))] = np.nan
+    few, nobody = (changed > 0) & (changed <= most), np.zeros(len(task), dtype=bool)
+    try:
+        points[~_asked(task, points, few)] = np.nan
+        exact = known_points(method, task, most) or Exact.nothing(task.x0)
+    except OutOfTime:
+        points[~few] = np.nan  # boundary points are accepted
+        return points, nobody, ~few
     least = np.nan_to_num(task.limits.cost(boundary, task.x0), nan=0.0)
-    exact = known_points(method, task, most) or Exact.nothing(task.x0)
-    points = np.where(np.isnan(points), exact.x, points)
+    points, late = np.where(np.isnan(points), exact.x, points), nobody
     ladder = ladder_of(method.candidates_)
     for tried, floor in ((least > 0.0, least), (least >= 0.0, np.zeros_like(least))):
         left = np.flatnonzero(np.isnan(points).any(axis=1) & tried & ~exact.impossible)
         if len(left):
             some = task.take(left)
-            points[left] = _Search(some, Dearer(some.oracle, some.room, floor[left]), ladder).run(wide[left], most)
-    return points, exact.impossible
+            search = _Search(some, Dearer(some.oracle, some.room, floor[left]), ladder)
+            points[left] = search.run(wide[left], most)
+            if not search.in_time:
+                late = np.isnan(points).any(axis=1) & ~exact.impossible
+                break
+    return points, exact.impossible, late
 
 
 def _asked(task: Task, points: FloatArray, which: BoolArray) -> BoolArray:
@@ -132,7 +139,8 @@ def _better(task: Task, answer: Answer, point: FloatArray, valid: bool, i: int, 
     if not valid:
         return Answer.missing(own, Status.INCONSISTENT_MODEL, _INCONSISTENT, answer.n_queries)
     cost, weights = float(task.limits.cost(point, own)), task.limits.weights
-    return Answer.point(own, point, cost, valid, Status.OK, _FEW, answer.n_queries, weights)
+    outcome = HURRIED if answer.status is Status.TIME_LIMIT else Outcome(Status.OK, _FEW)
+    return Answer.point(own, point, cost, valid, *outcome, answer.n_queries, weights)
 
 
 def _promised(
@@ -193,17 +201,27 @@ class _Search:
 
     def __init__(self, task: Task, ask: Ask, ladder: Ladder) -> None:
         self._task, self._ask, self._ladder = task, ask, ladder
+        self.in_time = True
 
     def run(self, wide: FloatArray, most: int) -> FloatArray:
-        """Return points with few enough changes, NaN where none was found; those of `wide` have too many."""
-        task, ask = self._task, self._ask
-        every = np.arange(len(task))
-        accepted = ask(wide, every)
+        """Return points with few enough changes, NaN where none was found; those of `wide` have too many.
+
+        If the time is over, these are the points so far.
+        """
         found = np.full_like(wide, np.nan)
+        try:
+            self._search(wide, most, found)
+        except OutOfTime:
+            self.in_time = False
+        return found
+
+    def _search(self, wide: FloatArray, most: int, found: FloatArray) -> None:
+        task, ask = self._task, self._ask
+        accepted = ask(wide, np.arange(len(task)))
         strong: dict[int, tuple[IntArray, FloatArray]] = {}
         for size in range(1, most + 1):
             if size <= 3:
-                found = cheapest_few(ask, task.room, self._ladder, found, size)
+                found[:] = cheapest_few(ask, task.room, self._ladder, found, size)
             if size >= 3:
                 for i in np.flatnonzero(np.isnan(found).any(axis=1) & accepted).tolist():
                     strong[i] = strong.get(i) or self._strong_columns(i, wide[i])
@@ -215,7 +233,6 @@ class _Search:
         few: BoolArray = np.asarray(accepted & ((left != task.x0).sum(axis=1) <= most))
         few &= ~(task.limits.cost(found, task.x0) <= task.limits.cost(left, task.x0))
         found[few] = left[few]
-        return found
 
     def _taken_back(self, points: FloatArray, active: BoolArray) -> FloatArray:
         """Take back one change of every person at a time, the dearest that the model lets us."""

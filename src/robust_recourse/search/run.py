@@ -27,6 +27,7 @@ from robust_recourse.search.task import Task
 from robust_recourse.search.verify import Outcome, verify_points
 
 __all__ = [
+    "HURRIED",
     "asks_for_more",
     "criterion",
     "decides",
@@ -41,9 +42,10 @@ __all__ = [
 _PEOPLE = 512  # of a task
 _LIMITED = 64  # of a task if there is a time limit: a task that is not begun is lost
 _TASKS = 2  # at least, if there is one: most of the time of a task is that of its calls, however few its people are
-_HURRIED = (
+HURRIED = Outcome(
+    Status.HURRIED,
     "The time limit passed while this row was searched for: it is the cheapest accepted point so far, and was neither "
-    "improved any further nor given a margin. Explain it again, with a longer time_limit or none."
+    "improved any further nor given a margin. Explain it again, with a longer time_limit or none.",
 )
 _IMPOSSIBLE = (
     "The model adds up what the columns contribute, and all changes that the action set allows together do not make up "
@@ -182,7 +184,7 @@ def _explain_from_boundary(method: Method, task: Task) -> list[Answer]:
         except OutOfTime:
             if method.promises:
                 raise
-            outcomes = [Outcome(Status.HURRIED, _HURRIED)] * len(reached)
+            outcomes = [HURRIED] * len(reached)
             answers = verify_points(reached, boundary, np.ones(len(reached), dtype=bool), outcomes)
     solved_people = iter(answers)
     lost = Outcome(Status.NO_CANDIDATE, no_candidate(method)), Outcome(Status.IMPOSSIBLE, _IMPOSSIBLE)

@@ -9,6 +9,7 @@ import numpy as np
 
 from robust_recourse._typing import BoolArray, IntArray
 from robust_recourse.result.answer import Answer
+from robust_recourse.result.status import Status
 from robust_recourse.search.deadline import Deadline, is_timed
 from robust_recourse.search.few_changes import few_changes
 from robust_recourse.search.method import Method
@@ -19,8 +20,10 @@ __all__ = ["several"]
 
 _SEARCHES = 24  # made for every further recourse of a person, at most
 _NUMBERS = 2**22  # in the points with fewer changes that are held together
-_LIMITED = 16  # people who get fewer changes together if there is a time limit: what they have not finished is lost
+_LIMITED = 16  # people of a group who are searched for, and get fewer changes, together if there is a time limit
+_GROUPS = 3  # at least, if there is one
 _ROUNDS = 2  # of searches for every further recourse: some find nothing but more of the same changes
+_NOT_ALL = " The time limit passed before all further recourses of this row were searched for."
 
 
 def several(
@@ -82,15 +85,18 @@ def _search(
     method: Method, space: Space, people: IntArray, masks: BoolArray, deadline: Deadline | None
 ) -> list[Answer]:
     """Find one recourse for every search, with no more changes than are allowed."""
-    found = run(method, space, people, masks, deadline)
     most = space.moves.max_changes
     if most is None:
-        return found
+        return run(method, space, people, masks, deadline)
     few: list[Answer] = []
-    size = _LIMITED if is_timed(deadline) else max(1, _NUMBERS // masks.shape[1] ** 2)
-    for first in range(0, len(people), size):
-        part = slice(first, first + size)
-        few += few_changes(method, space, people[part], masks[part], found[part], most, deadline)
+    size = max(1, _NUMBERS // masks.shape[1] ** 2)
+    # A recourse with too many changes is none yet: with a time limit some people are finished before others begin.
+    n_groups = max(_GROUPS, -(-len(people) // _LIMITED)) if is_timed(deadline) else 1
+    for group in np.array_split(np.arange(len(people)), n_groups):
+        found = run(method, space, people[group], masks[group], deadline)
+        for first in range(0, len(group), size):
+            part = group[first : first + size]
+            few += few_changes(method, space, people[part], masks[part], found[first : first + size], most, deadline)
     return few
 
 
@@ -105,6 +111,7 @@ class _Person:
         self.waiting: list[_Found] = []  # to be chosen
         self._seen, self._tried = {found.changed}, {mask.tobytes()}
         self._asked = first.n_queries  # in all searches
+        self._late = False  # whether there was no time for one of them
 
     def split(self) -> list[BoolArray]:
         """Return the columns of further searches: each leaves out one that a recourse changes."""
@@ -125,6 +132,7 @@ class _Person:
         # Every search counts the question about the row itself.
         recourse = replace(recourse, n_queries=recourse.n_queries - 1)
         self._asked += recourse.n_queries
+        self._late |= recourse.status in (Status.TIME_LIMIT, Status.HURRIED)
         if not recourse.valid:
             return
         found = _Found(recourse, mask, _changed(self._space, self.number, recourse))
@@ -152,7 +160,10 @@ class _Person:
         """Return what was chosen, the cheapest first; it takes the questions of all searches in vain on itself."""
         first, *others = (found.recourse for found in sorted(self.chosen, key=_order))
         vain = self._asked - first.n_queries - sum(recourse.n_queries for recourse in others)
-        return [replace(first, n_queries=first.n_queries + vain), *others]
+        first = replace(first, n_queries=first.n_queries + vain)
+        if not self._late:
+            return [first, *others]
+        return [replace(answer, reason=answer.reason + _NOT_ALL) for answer in (first, *others)]
 
 
 def _order(found: _Found) -> tuple[float, list[int]]:
