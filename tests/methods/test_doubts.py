@@ -169,6 +169,13 @@ def test_a_label_among_the_features_is_named(values):
     assert caught[0].filename == __file__
 
 
+def test_a_label_of_several_classes_is_named():
+    label = np.where(rng.random(N) < probability(X), "repaid", np.where(np.arange(N) % 3 == 0, "pending", "defaulted"))
+    table, trees = labelled(label)
+    with pytest.warns(UserWarning, match=r"^Column 'outcome' alone tells whom the model accepts, in all 120 rows"):
+        NearestAccepted(trees, favourable="repaid").fit(table)
+
+
 def test_a_label_that_the_model_did_not_learn_by_heart_is_named():
     label = (rng.random(N) < probability(X)).astype(int)
     table = X.assign(outcome=label)

@@ -139,6 +139,22 @@ def test_thresholds_and_margins_are_met_and_not_exceeded(asked, kept):
     assert not (found.impossible.any() and "margin" in asked)
 
 
+def test_nothing_is_proven_of_an_array_with_values_out_of_the_bounds():
+    draw = np.random.default_rng(1)
+    X = draw.normal(size=(200, 2))
+    model = LogisticRegression().fit(X, X @ [1.0, -1.0] + 0.1 * draw.normal(size=200) > 0.0)
+    person, within = np.array([[-1.0, 50.0]]), np.array([[2.0, 0.0]])
+    actions = ActionSet(bounds={0: (-3, 3), 1: (-3, 3)})
+    assert actions.check(person, within) == []
+    assert model.predict(within)[0]
+    method = RobustBayesianRecourse(model, actions, random_state=0).fit(X)
+    found = method.explain(person, unseen="ignore")
+    assert found.status[0] == Status.NO_CANDIDATE  # not impossible: an array's value stays, a frame's would not
+    both = method.explain([[-50.0, 50.0]], unseen="ignore")
+    assert both.status[0] == Status.NOTHING_MAY_CHANGE
+    assert "stay in an array" in both.reason[0]
+
+
 class Own(Ridge):
     """A subclass may do anything."""
 

@@ -73,7 +73,7 @@ def doubt_features(model: Any, schema: Schema, table: Table, accepted: BoolArray
 
 
 def _deciding(table: Table, accepted: BoolArray) -> dict[int, float]:
-    """Return the columns of two values that tell whom the model accepts, and the share of the rows in which they do.
+    """Return the columns of which a value tells whom the model accepts, and the share of the rows in which it does.
 
     A gap tells nothing, so that a label with a few of them is found, too.
     """
@@ -82,11 +82,10 @@ def _deciding(table: Table, accepted: BoolArray) -> dict[int, float]:
     found: dict[int, float] = {}
     for k in np.flatnonzero(~table.missing.all(axis=0)).tolist():
         values, known = table.values[:, k], ~table.missing[:, k]
-        one, other = values[known].min(), values[known].max()
-        if one == other or not np.isin(values[known], (one, other)).all():
+        some, counts = np.unique(values[known & accepted], return_counts=True)
+        if not len(some):
             continue
-        right = (values == one) == accepted
-        right = known & (right if right[known].mean() > 0.5 else ~right)
+        right = known & ((values == some[counts.argmax()]) == accepted)
         if min(right[accepted].mean(), right[~accepted].mean()) >= _TELLS:
             found[k] = float(right.mean())
     return found

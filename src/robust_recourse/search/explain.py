@@ -26,6 +26,10 @@ __all__ = ["accepted_rows", "explain", "learn_score_unit"]
 _BATCH = 8192  # rows that the model is asked about together
 _SCORED = 2000  # training rows whose scores are looked at
 _NOTHING = "The action set lets no column of this row change."
+_STAYS = (
+    "No column of this row changes: values out of the bounds stay in an array. Give a DataFrame, whose values may come "
+    "within, or wider bounds."
+)
 _CONTRADICTED = (
     "No row within the bounds keeps the rules {}. Widen the bounds, let more columns change, or drop a rule."
 )
@@ -59,7 +63,8 @@ def _without_search(method: Method, space: Space, deadline: Deadline | None) -> 
         elif accepted[person]:
             answers.append(Answer.unchanged(x0))
         elif not free[person].any():
-            answers.append(Answer.missing(x0, Status.NOTHING_MAY_CHANGE, _NOTHING))
+            stays = space.exact and not method.limits_.holds(x0[None])[0]
+            answers.append(Answer.missing(x0, Status.NOTHING_MAY_CHANGE, _STAYS if stays else _NOTHING))
         elif broken[person] and (rules := contradiction(space.moves, values[person], missing[person], free[person])):
             answers.append(Answer.missing(x0, Status.IMPOSSIBLE, _CONTRADICTED.format(rules)))
         else:

@@ -203,11 +203,12 @@ class _Ways:
         self._column = np.concatenate([numbers, numbers, switches])
         self._sign = np.repeat([1.0, -1.0, 0.0], [len(numbers), len(numbers), len(switches)])
         lower, upper = task.room.box
-        self.everything: BoolArray = np.ones(len(task), dtype=bool)
+        # A value out of the bounds of an array stays, though the action set would let it come within.
+        self.everything = task.limits.holds(task.x0) | (not task.space.exact)
         if ranges is not None and task.space.exact:
             # As in the search, nobody goes further than the training rows where the limits would let them.
             low, high = np.minimum(ranges[0], task.x0), np.maximum(ranges[1], task.x0)
-            self.everything = np.asarray(((lower >= low) & (upper <= high)).all(axis=1))
+            self.everything &= ((lower >= low) & (upper <= high)).all(axis=1)
             lower, upper = np.clip(lower, low, None), np.clip(upper, None, high)
         self._first, self._last = self._ends(lower, upper)
         self._code = {int(k): self._best_codes(int(k)) for k in switches}
