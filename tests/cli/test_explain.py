@@ -21,7 +21,7 @@ from robust_recourse.cli import main
 from robust_recourse.cli._csv import EXACTLY, harmless
 
 
-def expected(lender, method=NearestAccepted, n_recourses=1, **parameters):
+def expected(lender, method=NearestAccepted, n_recourses=1, earlier=None, **parameters):
     """What the library finds for the people of the files, without any file."""
     X = lender.train.drop(columns="outcome")
     actions = ActionSet(X, immutable=["sex"], increase=["income"], categories={"job": ["part", "full"]})
@@ -29,7 +29,7 @@ def expected(lender, method=NearestAccepted, n_recourses=1, **parameters):
     return (
         method(lender.model, actions, favourable="yes", random_state=0, **parameters)
         .fit(X)
-        .explain(people, n_recourses)
+        .explain(people, n_recourses, earlier=earlier)
     )
 
 

@@ -41,10 +41,12 @@ class Batches:
         Where recourses are kept, batch by batch. A batch is used again only for exactly the rows that it answers.
     key : str
         What tells apart whatever gives other recourses.
+    earlier : Recourses, optional
+        What the rows were told before.
     """
 
-    def __init__(self, X: pd.DataFrame, name: str, store: Store, key: str) -> None:
-        self._X, self._name, self._store, self._key = X, name, store, key
+    def __init__(self, X: pd.DataFrame, name: str, store: Store, key: str, earlier: Recourses | None = None) -> None:
+        self._X, self._name, self._store, self._key, self._earlier = X, name, store, key, earlier
 
     def explain(self, method: Any, n_recourses: int, time_limit: float | None) -> Recourses:
         """Explain the rows as ``method.explain(X)`` does, all but those that are kept.
@@ -78,7 +80,7 @@ class Batches:
                     most = first + size if started < deadline else len(self._X)
                     last = min([most, len(self._X), *(later for later in known if later > first)])
                     left = None if time_limit is None else max(deadline - started, 0.0)
-                    found = _explain(method, self._X.iloc[first:last], n_recourses, left)
+                    found = self._explain(method, first, last, n_recourses, left)
                     if time.monotonic() < deadline:
                         self._store.write(
                             self._piece(first, last), found.to_json(indent=None).encode(), self._answers(first, last)
@@ -96,7 +98,18 @@ class Batches:
             raise type(stop)(self._left()) from None
         except ModelError as error:
             raise ModelError(f"In a batch of {self._name} that begins with row {first}: {error}") from error
-        return Recourses.concat(parts or [_explain(method, self._X, n_recourses, time_limit)])
+        return Recourses.concat(parts or [self._explain(method, 0, 0, n_recourses, time_limit)])
+
+    def _explain(self, method: Any, first: int, last: int, n_recourses: int, time_limit: float | None) -> Recourses:
+        """Explain some rows; what looks like a mistake is a question about all of them."""
+        told, X = {}, self._X.iloc[first:last]
+        if self._earlier is not None:
+            person = self._earlier.person
+            told["earlier"] = self._earlier[(first <= person) & (person < last)]
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "The model accepts all")
+            found: Recourses = method.explain(X, n_recourses, time_limit, unseen="ignore", **told)
+        return found
 
     def forget(self) -> None:
         """Remove what is kept; what another command keeps in the same place is left, for it may be continued."""
@@ -143,14 +156,6 @@ class Batches:
             f"{finished} of {len(self._X)} rows are finished and kept in {self._store.folder}. Run the same command "
             "again to continue with the others."
         )
-
-
-def _explain(method: Any, X: pd.DataFrame, n_recourses: int, time_limit: float | None) -> Recourses:
-    """Explain some rows; what looks like a mistake is a question about all of them."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "The model accepts all")
-        found: Recourses = method.explain(X, n_recourses, time_limit, unseen="ignore")
-    return found
 
 
 def _tell(done: int, total: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,8 @@ from robust_recourse.notices.explorer import check_explorer
 from robust_recourse.notices.folder import NoticeFolder
 from robust_recourse.notices.writing import check_locale
 from robust_recourse.result import Recourses
+from robust_recourse.search.earlier import read_earlier
+from robust_recourse.tables import Table
 
 if TYPE_CHECKING:
     from robust_recourse.cli._options import Commands
@@ -124,6 +127,12 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
         "--n-recourses", type=positive_integer, default=1, metavar="N", help="recourses for a person (default: 1)"
     )
     add_max_changes(group)
+    group.add_argument(
+        "--earlier",
+        type=Path,
+        metavar="FILE",
+        help="what the same people were told before, as --json wrote it: told again where nothing better is found",
+    )
     add_unseen(group)
     group.add_argument(
         "--time-limit",
@@ -155,9 +164,10 @@ def _run(arguments: argparse.Namespace) -> int:
     with blaming(arguments.refused):
         table = method.schema_.read(people, "the table", fewest=0)
     check_unseen(method.seen_, table, f"{arguments.refused} (rows are counted from 0)", arguments.unseen)
+    earlier, told = _earlier(arguments, method, table)
     store = Store(arguments.out.with_name(f"{arguments.out.name}.partial"))
-    key = fingerprint(arguments, {**parameters, **criterion.facts(arguments)})
-    batches = Batches(people, str(arguments.refused), store, key)
+    key = fingerprint(arguments, {**parameters, **criterion.facts(arguments), **told})
+    batches = Batches(people, str(arguments.refused), store, key, earlier)
     with store.writing():
         try:
             found = batches.explain(method, arguments.n_recourses, arguments.time_limit)
@@ -189,6 +199,16 @@ def _read(arguments: argparse.Namespace, criterion: Criterion) -> tuple[Any, Lab
     return model, read_labelled(arguments.train, arguments, model)
 
 
+def _earlier(arguments: argparse.Namespace, method: Any, table: Table) -> tuple[Recourses | None, dict[str, str]]:
+    """Read what people were told before, and what names it; fails before all work if these are other people."""
+    if arguments.earlier is None:
+        return None, {}
+    with blaming(arguments.earlier):
+        earlier = Recourses.from_json(arguments.earlier)
+        read_earlier(method, table, earlier)
+    return earlier, {"earlier": hashlib.blake2b(arguments.earlier.read_bytes()).hexdigest()}
+
+
 def _check_files(arguments: argparse.Namespace, *, many: bool) -> Parts:
     """Fail before all work for what can be told from names and folders; return where models are kept."""
     for path in (arguments.train, arguments.new, *(() if many else (arguments.refused, arguments.out))):
@@ -197,7 +217,9 @@ def _check_files(arguments: argparse.Namespace, *, many: bool) -> Parts:
     check_recording(arguments)
     if many:
         return Parts(arguments.folder or Path(f"{arguments.out.rstrip('/')}.parts"))
-    inputs = [getattr(arguments, name) for name in ("model", "train", "refused", "actions", "settings", "new")]
+    inputs = [
+        getattr(arguments, name) for name in ("model", "train", "refused", "actions", "settings", "new", "earlier")
+    ]
     need_other_file("--out", arguments.out, inputs)
     if arguments.json is not None:
         need_other_file("--json", arguments.json, inputs)

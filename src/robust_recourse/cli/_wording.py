@@ -27,6 +27,7 @@ _OPTIONS = {
     "people": "--refused",
     "folder": "--folder",
     "until": "--until",
+    "earlier": "--earlier",
 }
 _PHRASES = {
     "leave it out of X": "leave it out with --label or --id",
