@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from tests.cli.test_explain import expected, read_csv, same
 
 from robust_recourse import Recourses
-from tests.cli.test_explain import expected, read_csv, same
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def test_it_is_told_again_where_nothing_better_is_found(explain, lender, told, f
     assert (read["cost"] < plain.cost).any()
 
 
-def test_what_is_kept_of_a_command_without_it_is_not_used_for_one_with_it(explain, told, capsys, monkeypatch):
+def test_what_is_kept_of_a_command_without_it_is_not_used_for_one_with_it(explain, told, capsys, monkeypatch):  # noqa: ARG001
     def stop(*_):
         raise KeyboardInterrupt
 
@@ -57,6 +57,6 @@ def test_a_file_that_holds_no_recourses_is_named(explain, complaint):
     assert "told.json" in complaint()
 
 
-def test_data_sets_have_none(explain, told, complaint):
+def test_data_sets_have_none(explain, complaint):
     assert explain(earlier="told.json", out="recourses") == 2
     assert "--earlier is about one table" in complaint()
