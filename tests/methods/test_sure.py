@@ -10,6 +10,10 @@ from hypothesis import strategies as st
 from scipy.special import expit, logit
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from robust_recourse import ActionSet, Jury, NearestAccepted, RobustBayesianRecourse, Status
@@ -70,6 +74,18 @@ def test_there_is_no_level_without_scores():
     assert not (method.explain(people).status == Status.SURE).any()
     numbers = X.drop(columns="kind").to_numpy(dtype=float)
     assert RobustBayesianRecourse(lambda rows: rows[:, 0] > 4, random_state=0).fit(numbers).sure_ is None
+
+
+@pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
+def test_networks_are_sure_of_half_of_the_accepted_training_rows():
+    X = case()[0].drop(columns="kind")
+    network = make_pipeline(StandardScaler(), MLPClassifier((8,), max_iter=300, random_state=0))
+    network.fit(X, X.half + X.whole / 3 > 4.0)
+    for model in (network, GridSearchCV(network, {"mlpclassifier__alpha": [1e-4]}, cv=2).fit(X, network.predict(X))):
+        method = RobustBayesianRecourse(model, random_state=0).fit(X)
+        accepted = favourable(model, X)[favourable(model, X) > 0.5]
+        assert (accepted >= expit(method.sure_)).mean() >= 0.5
+        assert (accepted > expit(method.sure_) + 1e-5).mean() < 0.5
 
 
 def test_scores_have_levels_of_their_own():

@@ -4,11 +4,12 @@ Retrained models disagree most about rows that the present model accepts by a ha
 the accepted training rows :math:`z_1, \dots, z_n` with scores :math:`s(z_i) > 0` (log odds, or the model's own): the
 least score that four in five of them have,
 
-.. math:: s^\star = \max \Bigl\{ s : \tfrac1n \sum_{i=1}^n \mathbb 1[s(z_i) \ge s] \ge 0.8 \Bigr\}.
+.. math:: s^\star = \max \Bigl\{ s : \tfrac1n \sum_{i=1}^n \mathbb 1[s(z_i) \ge s] \ge 0.8 \Bigr\},
 
-It depends neither on the person nor on what may change, so that whoever may do more pays no more to be as sure. The
-cheapest row with that score is searched for as boundary points are. Where the nearest accepted training row costs less,
-the budget ends there.
+and of networks half of them: these disagree more when they are trained again, about rows that no training row is like,
+and are surer of all. It depends neither on the person nor on what may change, so that whoever may do more pays no more
+to be as sure. The cheapest row with that score is searched for as boundary points are. Where the nearest accepted
+training row costs less, the budget ends there.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from scipy.special import logit
 
 from robust_recourse._typing import BoolArray, FloatArray
 from robust_recourse.methods.base import RecourseMethod
+from robust_recourse.models.networks import is_network
 from robust_recourse.models.predictor import Sureness
 from robust_recourse.sampling.nearest import nearest_accepted
 from robust_recourse.search import Task
@@ -29,10 +31,11 @@ from robust_recourse.search.space import Space
 
 __all__ = ["Reach", "learn_sureness", "reach_of"]
 
-_SHARE = 0.8  # of the accepted training rows, of which the model is at least as sure
+_SHARE, _OF_NETWORKS = 0.8, 0.5  # of the accepted training rows, of which the model is at least as sure
 _ROWS = 20_000  # training rows that are asked about
 _SAME = 1e-6  # of a score: its last bits depend on what else is in a batch
 _SUREST = float(logit(0.999))  # log odds: beyond that forests say 1, and boosted trees any number
+_SUREST_OF_NETWORKS = float(logit(1.0 - 1e-6))
 
 
 def learn_sureness(method: RecourseMethod, space: Space) -> float | None:
@@ -50,9 +53,10 @@ def learn_sureness(method: RecourseMethod, space: Space) -> float | None:
     scores = np.sort(sure.scores(said)[decide(X, numbers) > 0.0])
     if not len(scores) or np.ptp(scores) <= _SAME * np.abs(scores).max():
         return None
-    least = float(scores[len(scores) - ceil(_SHARE * len(scores))])
+    share, surest = (_OF_NETWORKS, _SUREST_OF_NETWORKS) if is_network(method.model) else (_SHARE, _SUREST)
+    least = float(scores[len(scores) - ceil(share * len(scores))])
     if said.scale != "score":
-        least = min(least, _SUREST - (float(logit(said.level)) if said.scale == "share" else 0.0))
+        least = min(least, surest - (float(logit(said.level)) if said.scale == "share" else 0.0))
     return least - _SAME * (1.0 + abs(least))
 
 
