@@ -81,7 +81,8 @@ def favourable_of(text: str | None, model: Any) -> Any:
         if place is None:
             known = ", ".join(map(str, classes))
             raise ValueError(f"--favourable must be a class of the model, {known}, got {text!r}.")
-        return classes[place]
+        label = classes[place]
+        return label.item() if isinstance(label, np.generic) else label
     if isinstance(model, Session) and any("string" in output.type for output in model.get_outputs()):
         return text
     number = _number(text)
