@@ -149,9 +149,9 @@ def test_the_check_knows_what_others_make_of_a_column():
     before = PEOPLE.iloc[[0, 0, 0]].assign(income=1000).reset_index(drop=True)
     after = before.assign(savings=[1000.0, 1000.0, 0.0], income=[1100, 1000, 1100], years=[8, 8, 12])
     assert [str(violation) for violation in actions.check(before, after)] == [
-        "Row 1: income became 1000 instead of 1100.0, which other changes make it, but it never may.",
+        "Row 1: income became 1000 instead of 1100.0, which other changes make it, but it only moves with savings.",
         "Row 2: years is 12, but it follows school, which is 'none', and must be 8.",
-        "Row 2: income changed from 1000 to 1100, but it never may.",
+        "Row 2: income changed from 1000 to 1100, but it only moves with savings.",
     ]
 
 

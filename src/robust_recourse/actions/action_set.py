@@ -225,8 +225,7 @@ class ActionSet:
             rules = checked_rules(self, names)
             check_training(rules, frame)
             in_rules = {names.all[names.find_in_rule(c, text)] for text in self.rules for c in Rule(text).columns}
-            in_effects = {column for source, moved in self.effects.items() for column in (source, *moved)}
-            numeric = {*self.bounds, *in_rules, *in_effects}
+            numeric = {*self.bounds, *in_rules}
             integer |= {c for c, dtype in frame.dtypes.items() if c in numeric and is_integer_dtype(dtype)}
         schema = Schema.learn(
             X,
@@ -332,8 +331,10 @@ def _mapping(mapping: Any, word: str) -> dict[Column, Any]:
         return {}
     if not isinstance(mapping, Mapping):
         raise TypeError(f"actions.{word} must be a dictionary from columns to values, got {mapping!r}.")
-    for column in mapping:
+    for column, value in mapping.items():
         _check_name(column, word)
+        if value is None:
+            raise ValueError(f"actions.{word}[{column!r}] is None. Leave the column out, or say something about it.")
     return dict(mapping)
 
 
