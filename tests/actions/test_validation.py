@@ -62,6 +62,7 @@ NONSENSE = [
     ({"effects": {"amount": {"flag": 1}}}, r"about column 'flag', which holds categories\.$"),
     ({"units": {"amount": "seconds since 1970-01-01"}}, r"units\['amount'\] must count days, as in 'days since"),
     ({"step": {"amount": 1e-320}}, r"step\['amount'\] must be at least 1e-50"),
+    ({"step": {"amount": 1e300}}, r"step\['amount'\] must be at most 1e\+100"),
     (
         {"ordered": {"job": ["clerk"]}},
         "must list every value of the training rows, from low to high; 'cook' is missing",

@@ -51,9 +51,11 @@ class ActionSet:
     step : mapping from column to float
         A changed value is a multiple of it.
     categories : mapping from column to list of values
-        The column holds categories and may only switch to these values. Keeping its own is always allowed.
+        The column holds categories and may only switch to these values, which training rows must have. Keeping its own
+        is always allowed.
     ordered : mapping from column to list of values
-        The column holds categories with an order, from low to high. All values of the training rows must be listed.
+        The column holds categories with an order, from low to high. All values of the training rows must be listed,
+        and more may be.
     never : mapping from column to list of (from, to)
         Switches of categories that are forbidden, as of a marital status from divorced to single.
     link : mapping from column to column

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from robust_recourse._validation import check_integer, check_real
+from robust_recourse._validation import LARGEST, check_integer, check_real
 from robust_recourse.actions.following import following
 from robust_recourse.actions.names import Names
 from robust_recourse.notices.writing import SINCE, check_unit
@@ -27,7 +27,7 @@ _LISTS = ("immutable", "increase", "decrease", "integer")
 _MAPPINGS = ("bounds", "step", "categories", "ordered", "never", "link", "effects", "weights", "cost", "units")
 PERCENTILE = "percentile"
 _LIGHTEST, _HEAVIEST = 1e-50, 1e50  # weights whose squares are numbers
-_FINEST = 1e-50  # a step of which all numbers of a table are multiples that can be counted
+_FINEST = 1e-50  # a step of which the numbers of a table are multiples that can be counted
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class ColumnRule:
         check_real(self.weights, f"actions.weights[{column!r}]", minimum=_LIGHTEST, maximum=_HEAVIEST)
         if self.step is not None:
             step = check_real(self.step, f"actions.step[{column!r}]", minimum=0.0, strict=True)
-            check_real(self.step, f"actions.step[{column!r}]", minimum=_FINEST)
+            check_real(self.step, f"actions.step[{column!r}]", minimum=_FINEST, maximum=LARGEST)
             if self.integer and not step.is_integer():
                 raise ValueError(f"actions: column {column!r} is in integer, but its step is {self.step}.")
         if self.units is not None:
