@@ -463,3 +463,10 @@ def test_whole_numbers_that_no_float_holds_are_named():
     assert str(found) == "Row 0: a changed from 1 to 1e400 or so, which is no number that a float can hold."
     [found] = ActionSet(immutable=["a"]).check(after, before)
     assert str(found) == "Row 0: a changed from 1e400 or so to 1, but it never may."
+
+
+def test_what_lost_its_last_bits_is_told_how_to_round():
+    before = pd.DataFrame({"a": [142.89, 142.89]})
+    (lost, other) = ActionSet(step={"a": 0.01}).check(before, pd.DataFrame({"a": [142.89 + 1000.0, 142.895]}))
+    assert str(lost).endswith("which is no multiple of 0.01: round it to 1142.89.")
+    assert str(other).endswith("which is no multiple of 0.01.")

@@ -51,7 +51,18 @@ NONSENSE = [
     ({"categories": {"job": []}}, r"categories\['job'\] is empty. Put the column in immutable"),
     ({"categories": {"job": ["cook", "cook"]}}, r"categories\['job'\] has 'cook' twice"),
     ({"categories": {"job": ["cook", None]}}, "a missing cell always stays missing"),
-    ({"categories": {"job": ["kook"]}}, "has no value of the training rows. They have 'cook', 'clerk'"),
+    ({"categories": {"job": ["kook"]}}, "has 'kook', which no training row has. They have 'cook', 'clerk'"),
+    ({"categories": {"job": ["cook", "chef"]}}, r"categories\['job'\] has 'chef', which no training row has"),
+    ({"categories": {"level": ["low", "mid"]}}, "has 'mid', which no training row has. They have 'low', 'high'"),
+    (
+        {"effects": {"amount": {"binary": 1}}},
+        "is about column 'binary', which holds categories. If its 0 and 1 are numbers, give it the bounds 0 and 1",
+    ),
+    ({"effects": {"binary": {"amount": 1}}}, "column 'binary', which holds categories. If its 0 and 1 are numbers"),
+    ({"effects": {"amount": {"flag": 1}}}, r"about column 'flag', which holds categories\.$"),
+    ({"units": {"amount": "seconds since 1970-01-01"}}, r"units\['amount'\] must count days, as in 'days since"),
+    ({"step": {"amount": 1e-320}}, r"step\['amount'\] must be at least 1e-50"),
+    ({"step": {"amount": 1e300}}, r"step\['amount'\] must be at most 1e\+100"),
     (
         {"ordered": {"job": ["clerk"]}},
         "must list every value of the training rows, from low to high; 'cook' is missing",
@@ -103,7 +114,11 @@ def test_wrong_types_are_refused(rules, match):
         {"bounds": {"rate": (0.7, 0.7)}, "step": {"rate": 0.1}},
         {"bounds": {"amount": (None, 0.5)}},
         {"integer": ["rate", "amount"], "step": {"rate": 5}},
-        {"categories": {"job": ["cook", "chef"], "amount": [250, 900]}, "weights": {"job": 3}},
+        {"categories": {"job": ["cook"], "amount": [250, 900]}, "weights": {"job": 3}},
+        {"categories": {"level": ["low", "high"]}},
+        {"effects": {"amount": {"binary": 0.1}}, "bounds": {"binary": (0, 1)}},
+        {"effects": {"binary": {"amount": 100}}, "bounds": {"binary": (0, 1)}},
+        {"units": {"amount": "months since the last payment"}},
         {"ordered": {"job": ["clerk", "cook", "chef"]}, "categories": {"job": ["cook", "chef"]}, "decrease": ["job"]},
         {"ordered": {"amount": [4000, 250, 900]}, "increase": ["amount"]},
         {"rules": ["amount <= 2 * rate + constant"], "immutable": ["amount"]},
@@ -183,3 +198,27 @@ def test_units_fit_the_column(units, message):
     with pytest.raises(ValueError, match=message):
         ActionSet(pd.DataFrame(rows), units=units)
     ActionSet(pd.DataFrame(rows), units={"when": "date", "rate": "EUR", "day": "days since 2020-01-01"})
+
+
+@pytest.mark.parametrize(
+    "word", ["bounds", "step", "categories", "never", "link", "effects", "weights", "cost", "units"]
+)
+def test_none_says_nothing_about_a_column(word):
+    with pytest.raises(ValueError, match=rf"actions.{word}\['amount'\] is None. Leave the column out"):
+        ActionSet(**{word: {"amount": None}})
+
+
+@pytest.mark.parametrize(
+    ("rule", "hint"),
+    [
+        ("savings >= 3", ""),
+        ("limit >= 3", ""),
+        ("credit-limit >= 3", " In a rule the column 'credit-limit' is written `credit-limit`."),
+    ],
+)
+def test_a_hint_how_a_column_is_written_is_about_one_that_the_rule_has(rule, hint):
+    names = ["in", "a", "credit-limit"]
+    frame = pd.DataFrame({name: [1.5, 2.5, 3.7] for name in names})
+    with pytest.raises(ValueError, match=r"which is not there\. The columns are 'in', 'a', 'credit-limit'\.") as caught:
+        ActionSet(frame, rules=[rule])
+    assert str(caught.value).endswith(f"'credit-limit'.{hint}")

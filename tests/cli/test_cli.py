@@ -90,6 +90,26 @@ def test_wrong_arguments_have_exit_code_two(arguments, capsys):
     assert "usage: robust-recourse" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        (["demo", "--models", "many"], "--models: must be a whole number, got 'many'"),
+        (["demo", "--seed", "-1"], "--seed: must be at least 0, got -1"),
+        (["explain", "--n-recourses", "2.5"], "--n-recourses: must be a whole number, got '2.5'"),
+        (["explain", "--time-limit", "an hour"], "--time-limit: must be a number, got 'an hour'"),
+        (["explain", "--quorum", "all"], "--quorum: must be a number, got 'all'"),
+        (["explain", "--margin", "x"], "--margin: must be a number, got 'x'"),
+        (["explain", "--jobs", "all"], "--jobs: must be a whole number, got 'all'"),
+        (["explain", "--threshold", "half"], "--threshold: must be a number, got 'half'"),
+        (["serve", "--port", "http"], "--port: must be a whole number, got 'http'"),
+    ],
+)
+def test_what_is_no_number_is_told_what_is_wanted(arguments, wanted, capsys):
+    with pytest.raises(SystemExit):
+        main(arguments)
+    assert wanted in capsys.readouterr().err
+
+
 def test_the_version(capsys):
     with pytest.raises(SystemExit) as caught:
         main(["--version"])

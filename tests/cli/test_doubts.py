@@ -1,5 +1,6 @@
 """What the commands ask about before anybody relies on the answers, and in which words."""
 
+import argparse
 import warnings
 from pathlib import Path
 
@@ -9,8 +10,11 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from robust_recourse.cli._printing import print_table
+from robust_recourse.cli._tables import read_people
 from robust_recourse.cli._wording import in_options
 from robust_recourse.result import Recourses
+from robust_recourse.tables import Schema
+from robust_recourse.tables.seen import Seen
 
 
 @pytest.fixture
@@ -55,6 +59,21 @@ def test_values_that_no_training_row_has(told):
     assert code == 2
     assert line.startswith("robust-recourse: refused.csv (rows are counted from 0) has values that no training row has")
     assert not Path("out.csv").exists()
+
+
+def test_booleans_stay_booleans_beside_what_is_none(tmp_path):
+    settings = argparse.Namespace(id=None, label=[], separator=",", missing=None, train=Path("train.csv"))
+    train = pd.DataFrame({"own": [True, False], "gap": [True, None], "word": ["True", "no"]})
+    people = pd.DataFrame({"own": ["yes", "False", "true"], "gap": ["x", "", "TRUE"], "word": ["True", "no", "true"]})
+    people.to_csv(tmp_path / "people.csv", index=False)
+    read = read_people(tmp_path / "people.csv", settings, train)
+    assert read["own"].tolist() == ["yes", False, True]
+    assert read["gap"].tolist()[::2] == ["x", True]
+    assert read["gap"].isna().tolist() == [False, True, False]
+    assert read["word"].tolist() == ["True", "no", "true"]
+    seen = Schema.learn(train[["own"]])
+    table = seen.read(read[["own"]], "people.csv")
+    assert "'yes' in row 0 (training" in Seen.of(seen.read(train[["own"]], "X")).unseen(table, "people.csv")
 
 
 @pytest.mark.usefixtures("miscoded")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import pandas as pd
@@ -72,6 +73,13 @@ def test_values_that_no_training_row_has_are_told_with_the_option(explain, files
     (line, _) = capsys.readouterr().err.splitlines()
     assert "text/1.csv" in line
     assert line.endswith("Correct them, or accept them with --unseen ignore.")
+
+
+def test_the_favourable_class_is_told_as_it_was_given(explain, files, capsys):  # noqa: ARG001
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        assert explain(refused="text", out="recourses", favourable="no") == 0
+    assert "Is --favourable 'no' the wrong way round?" in capsys.readouterr().err
 
 
 def test_another_command_in_the_same_folder(explain, files, complaint, capsys):  # noqa: ARG001

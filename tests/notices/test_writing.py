@@ -18,7 +18,7 @@ from robust_recourse import ActionSet, NearestAccepted, Recourses
 from robust_recourse.notices.notice import Change, Notice
 from robust_recourse.notices.sentences import describe, how
 from robust_recourse.notices.values import text
-from robust_recourse.notices.writing import Writer, check_unit
+from robust_recourse.notices.writing import Writer, check_locale, check_unit
 
 NUMBERS = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False),
@@ -157,6 +157,8 @@ def test_a_locale_changes_signs_and_nothing_else(value, unit):
 
 def test_locales_that_nobody_knows():
     pytest.importorskip("babel")
+    with pytest.raises(ValueError, match=r"^locale must be one like 'en_GB' or 'de_DE', got ''\.$"):
+        check_locale("")
     with pytest.raises(ValueError, match="locale must be one like 'en_GB' or 'de_DE', got 'xx_YY'"):
         Writer(locale="xx_YY").text(1.0)
 

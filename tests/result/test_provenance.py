@@ -8,6 +8,7 @@ from dataclasses import asdict
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -112,3 +113,44 @@ def test_a_method_that_was_saved_says_the_same(tmp_path):
     method = NearestAccepted(MODEL, random_state=0).fit(X)
     save(method, tmp_path / "method.zip")
     assert load(tmp_path / "method.zip").explain(REFUSED).equals(method.explain(REFUSED))
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [0, 1],
+        [("a", 1), ("a", 2)],
+        pd.MultiIndex.from_tuples([("a", 1), ("b", 1)], names=["u", "v"]),
+        [pd.Timestamp("2020-01-01"), pd.Timestamp("2020-01-02")],
+        pd.period_range("2020-01", periods=2, freq="M"),
+    ],
+)
+def test_names_of_any_kind_read_back_the_same(names, tmp_path):
+    table = pd.DataFrame(X)
+    table.columns = names
+    first, second = table.columns
+    actions = ActionSet(table, increase=[first], weights={second: 2.0}, categories={})
+
+    def model(rows):
+        return MODEL.predict(np.asarray(rows))
+
+    method = NearestAccepted(model, actions, random_state=0).fit(table)
+    found = method.explain(table[model(table) == 0].head(4))
+    save(method, tmp_path / "method.zip", include_model=False)
+    assert load(tmp_path / "method.zip", model=model).explain(found.x0).equals(found)
+    read = Recourses.from_json(found.to_json())
+    assert read.equals(found)
+    assert Recourses.concat([found[:2], read[2:]]).equals(found)
+    other = ActionSet(table, increase=[first], weights={second: 3.0})
+    assert NearestAccepted(model, other, random_state=0).fit(table).explain(found.x0).provenance != found.provenance
+
+
+def test_action_sets_that_know_other_columns_are_told_apart():
+    table = pd.DataFrame(X, columns=["a", "b"])
+    known = [explain_with(actions, table) for actions in (ActionSet(table), ActionSet(10.0 * table), ActionSet())]
+    assert len(set(known)) == 3
+
+
+def explain_with(actions, table):
+    method = NearestAccepted(lambda rows: MODEL.predict(np.asarray(rows)), actions, random_state=0).fit(table)
+    return method.explain(table.head(1)).provenance.parameters["actions"]["fingerprint"]

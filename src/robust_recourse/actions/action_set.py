@@ -51,9 +51,11 @@ class ActionSet:
     step : mapping from column to float
         A changed value is a multiple of it.
     categories : mapping from column to list of values
-        The column holds categories and may only switch to these values. Keeping its own is always allowed.
+        The column holds categories and may only switch to these values, which training rows must have. Keeping its own
+        is always allowed.
     ordered : mapping from column to list of values
-        The column holds categories with an order, from low to high. All values of the training rows must be listed.
+        The column holds categories with an order, from low to high. All values of the training rows must be listed,
+        and more may be.
     never : mapping from column to list of (from, to)
         Switches of categories that are forbidden, as of a marital status from divorced to single.
     link : mapping from column to column
@@ -225,8 +227,7 @@ class ActionSet:
             rules = checked_rules(self, names)
             check_training(rules, frame)
             in_rules = {names.all[names.find_in_rule(c, text)] for text in self.rules for c in Rule(text).columns}
-            in_effects = {column for source, moved in self.effects.items() for column in (source, *moved)}
-            numeric = {*self.bounds, *in_rules, *in_effects}
+            numeric = {*self.bounds, *in_rules}
             integer |= {c for c, dtype in frame.dtypes.items() if c in numeric and is_integer_dtype(dtype)}
         schema = Schema.learn(
             X,
@@ -332,8 +333,10 @@ def _mapping(mapping: Any, word: str) -> dict[Column, Any]:
         return {}
     if not isinstance(mapping, Mapping):
         raise TypeError(f"actions.{word} must be a dictionary from columns to values, got {mapping!r}.")
-    for column in mapping:
+    for column, value in mapping.items():
         _check_name(column, word)
+        if value is None:
+            raise ValueError(f"actions.{word}[{column!r}] is None. Leave the column out, or say something about it.")
     return dict(mapping)
 
 

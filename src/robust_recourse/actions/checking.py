@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Violation", "violations"]
 
+_LOST = 1e-14  # relative: what numbers lose when they are added
+
 
 @dataclass(frozen=True)
 class Violation:
@@ -170,7 +172,10 @@ class _Cells:
             yield "bounds", f"{moved}, which is {side}."
         for word, step in self.steps.items():
             if not _on_grid(new, step, self.precisions):
-                yield word, f"{moved}, which is no {'whole number' if step == 1 else f'multiple of {step:.15g}'}."
+                near = multiple(round(new / step), step)
+                hint = f": round it to {near!r}" if math.isclose(new, near, rel_tol=_LOST) else ""
+                what = "whole number" if step == 1 else f"multiple of {step:.15g}"
+                yield word, f"{moved}, which is no {what}{hint}."
         for word, values in self.allowed.items():
             if new not in values:
                 yield word, f"{moved}, which is not one of {', '.join(map(repr, values))}."
@@ -227,6 +232,8 @@ def _foresee(rules: Sequence[ColumnRule], learnt: Sequence[Column | None], names
             rates = [(rules[other].effects or {})[name] for other in others]
             sources = [(table[other], rate) for other, rate in zip(others, rates, strict=True)]
             cells.start = moved(cells, sources, column.step if column else 0.0, cells.precision)
+            if cells.frozen:
+                cells.frozen = f"it only moves with {', '.join(source.label for source, _ in sources)}"
         else:
             cells.leader = table[others[0]]
             cells.start = followed(cells, cells.leader, dict(column.partners) if column else link[1] or {})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -12,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from robust_recourse._validation import check_integer, check_real
+from robust_recourse._validation import LARGEST, check_integer, check_real
 from robust_recourse.actions.following import following
 from robust_recourse.actions.names import Names
-from robust_recourse.notices.writing import check_unit
+from robust_recourse.notices.writing import SINCE, check_unit
 
 if TYPE_CHECKING:
     from robust_recourse.actions.action_set import ActionSet
@@ -26,6 +27,7 @@ _LISTS = ("immutable", "increase", "decrease", "integer")
 _MAPPINGS = ("bounds", "step", "categories", "ordered", "never", "link", "effects", "weights", "cost", "units")
 PERCENTILE = "percentile"
 _LIGHTEST, _HEAVIEST = 1e-50, 1e50  # weights whose squares are numbers
+_FINEST = 1e-50  # a step of which the numbers of a table are multiples that can be counted
 
 
 @dataclass(frozen=True)
@@ -104,10 +106,11 @@ class ColumnRule:
         check_real(self.weights, f"actions.weights[{column!r}]", minimum=_LIGHTEST, maximum=_HEAVIEST)
         if self.step is not None:
             step = check_real(self.step, f"actions.step[{column!r}]", minimum=0.0, strict=True)
+            check_real(self.step, f"actions.step[{column!r}]", minimum=_FINEST, maximum=LARGEST)
             if self.integer and not step.is_integer():
                 raise ValueError(f"actions: column {column!r} is in integer, but its step is {self.step}.")
         if self.units is not None:
-            check_unit(self.units, f"actions.units[{column!r}]")
+            _check_unit(self.units, f"actions.units[{column!r}]")
         for word, values in (("categories", self.categories), ("ordered", self.ordered)):
             if values is None:
                 continue
@@ -189,6 +192,14 @@ def _pair(bounds: Any) -> Any:
         None if end is None or (isinstance(end, Real) and end == none) else end
         for end, none in zip(bounds, (-math.inf, math.inf), strict=True)
     )
+
+
+def _check_unit(unit: Any, name: str) -> None:
+    check_unit(unit, name)
+    if re.match(r".* since [0-9]", unit) and not unit.startswith(SINCE):
+        raise ValueError(
+            f"{name} must count days, as in 'days since 1970-01-01', or be a column of dates, got {unit!r}."
+        )
 
 
 def _check_bounds(bounds: Any, name: str) -> None:

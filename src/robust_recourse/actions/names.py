@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Sequence
 
 import numpy as np
@@ -61,7 +62,8 @@ class Names:
         """Say how a rule names the columns that this one may mean."""
         if self.of_array:
             return ""
-        hidden = [name for name in self.all if isinstance(name, str) and quoted(name) != name and name in rule]
+        texts = [name for name in self.all if isinstance(name, str) and quoted(name) != name]
+        hidden = [name for name in texts if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", rule)]
         if hidden:
             return f" In a rule the column {hidden[0]!r} is written {quoted(hidden[0])}."
         if not all(isinstance(name, str) for name in self.all):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -37,11 +39,16 @@ def check_training(rules: list[ColumnRule], frame: pd.DataFrame) -> None:
                     f"actions.ordered[{rule.column!r}] must list every value of the training rows, from low to high; "
                     f"{missing[0]!r} is missing."
                 )
-        if seen and rule.categories is not None and not any(value in seen for value in rule.categories):
-            shown = ", ".join(map(repr, seen[:10])) + ", ..." * (len(seen) > 10)
-            raise ValueError(
-                f"actions.categories[{rule.column!r}] has no value of the training rows. They have {shown}."
-            )
+        elif seen:  # an order is said to be complete, and may know more than these rows
+            known = series.dtype.categories.tolist() if isinstance(series.dtype, pd.CategoricalDtype) else seen
+            _check_known(rule.categories or (), known, f"actions.categories[{rule.column!r}]")
+
+
+def _check_known(values: Iterable[Any], known: Sequence[Any], name: str) -> None:
+    for value in values:
+        if value not in known:
+            shown = ", ".join(map(repr, known[:10])) + ", ..." * (len(known) > 10)
+            raise ValueError(f"{name} has {value!r}, which no training row has. They have {shown}.")
 
 
 def check_schema(actions: ActionSet, schema: Schema) -> list[ColumnRule]:
@@ -79,11 +86,7 @@ def _check_column(rule: ColumnRule, column: Column, schema: Schema) -> None:
                 f"actions.{word} names column {rule.column!r}, which holds categories. "
                 "Use categories or ordered for it."
             )
-        for value in (value for pair in rule.never or () for value in pair if value not in column.values):
-            raise ValueError(
-                f"actions.never[{rule.column!r}] has {value!r}, which no training row has. "
-                f"They have {', '.join(map(repr, column.values[:10]))}{', ...' * (len(column.values) > 10)}."
-            )
+        _check_known(chain.from_iterable(rule.never or ()), column.values, f"actions.never[{rule.column!r}]")
     if rule.cost is not None and column.categorical:
         raise ValueError(f"actions.cost names column {rule.column!r}, which holds categories. Use weights for it.")
     _check_unit(rule, column)
@@ -148,7 +151,12 @@ def _check_effect(rule: ColumnRule, schema: Schema, source: int, target: int) ->
         column = schema.columns[place]
         if column.categorical or (column.kind == "fixed" and place == target):
             what = f"never changes: {column.why}" if column.kind == "fixed" else "holds categories"
-            raise ValueError(f"actions.effects[{rule.column!r}] is about column {column.name!r}, which {what}.")
+            hint = " If its 0 and 1 are numbers, give it the bounds 0 and 1." if _is_binary(column) else ""
+            raise ValueError(f"actions.effects[{rule.column!r}] is about column {column.name!r}, which {what}.{hint}")
+
+
+def _is_binary(column: Column) -> bool:
+    return column.values == (0, 1) and not any(isinstance(value, bool) for value in column.values)
 
 
 def _check_unit(rule: ColumnRule, column: Column) -> None:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from robust_recourse.cli._options import need_folder, need_report, positive_integer
+from robust_recourse.cli._options import at_least, need_folder, need_report, positive_integer, processes
 from robust_recourse.cli._printing import print_line, show
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ def add_to(commands: Commands) -> None:
     demo.add_argument(
         "--models", type=positive_integer, default=50, help="number of future models (default: %(default)s)"
     )
-    demo.add_argument("--seed", type=int, default=0, help="seed of everything (default: %(default)s)")
-    demo.add_argument("--jobs", type=int, default=-1, help="processes for retraining (default: all cores)")
+    demo.add_argument("--seed", type=at_least(0), default=0, help="seed of everything (default: %(default)s)")
+    demo.add_argument("--jobs", type=processes, default=-1, help="processes for retraining (default: all cores)")
     demo.set_defaults(run=_run)
 
 

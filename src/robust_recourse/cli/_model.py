@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from robust_recourse.cli._options import real_number
 from robust_recourse.models.files import Session, read_model
 
 __all__ = ["add_decision", "class_of", "classes_of", "favourable_of", "read_file", "read_trainable"]
@@ -22,7 +23,7 @@ def add_decision(parser: argparse.ArgumentParser) -> None:
         help="the class that people want (default: 1 of the classes 0 and 1); of scores, above or below the threshold",
     )
     group.add_argument(
-        "--threshold", type=float, metavar="NUMBER", help="least probability, or last score, that is accepted"
+        "--threshold", type=real_number, metavar="NUMBER", help="least probability, or last score, that is accepted"
     )
     group.add_argument(
         "--trust",
@@ -81,7 +82,8 @@ def favourable_of(text: str | None, model: Any) -> Any:
         if place is None:
             known = ", ".join(map(str, classes))
             raise ValueError(f"--favourable must be a class of the model, {known}, got {text!r}.")
-        return classes[place]
+        label = classes[place]
+        return label.item() if isinstance(label, np.generic) else label
     if isinstance(model, Session) and any("string" in output.type for output in model.get_outputs()):
         return text
     number = _number(text)

@@ -30,6 +30,7 @@ __all__ = [
     "positive_integer",
     "positive_number",
     "processes",
+    "real_number",
     "share",
 ]
 
@@ -48,7 +49,7 @@ def at_least(least: int) -> Callable[[str], int]:
     """Return what reads an integer that is not smaller."""
 
     def integer(text: str) -> int:
-        value = int(text)
+        value = _integer(text)
         if value < least:
             raise argparse.ArgumentTypeError(f"must be at least {least}, got {value}")
         return value
@@ -60,7 +61,7 @@ def between(low: float, high: float) -> Callable[[str], float]:
     """Return what reads a number between two others."""
 
     def number(text: str) -> float:
-        value = float(text)
+        value = real_number(text)
         if not low < value < high:
             raise argparse.ArgumentTypeError(f"must be above {low:g} and below {high:g}, got {text}")
         return value
@@ -75,7 +76,7 @@ def positive_integer(text: str) -> int:
 
 def processes(text: str) -> int:
     """Read a number of processes; below 0 they are counted from all cores downwards."""
-    value = int(text)
+    value = _integer(text)
     if not 0 < abs(value) <= _MOST_PROCESSES:
         raise argparse.ArgumentTypeError(f"must be 1 to {_MOST_PROCESSES}, or -1 for all cores, got {text}")
     return value
@@ -83,7 +84,7 @@ def processes(text: str) -> int:
 
 def share(text: str) -> float:
     """Read a part of a whole."""
-    value = float(text)
+    value = real_number(text)
     if not 0.0 < value <= 1.0:
         raise argparse.ArgumentTypeError(f"must be above 0 and at most 1, such as 0.95, got {text}")
     return value
@@ -91,10 +92,25 @@ def share(text: str) -> float:
 
 def positive_number(text: str) -> float:
     """Read a length of time."""
-    value = float(text)
+    value = real_number(text)
     if not 0.0 < value < math.inf:
         raise argparse.ArgumentTypeError(f"must be positive and finite, got {text}")
     return value
+
+
+def _integer(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"must be a whole number, got {text!r}") from error
+
+
+def real_number(text: str) -> float:
+    """Read a number of any kind."""
+    try:
+        return float(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"must be a number, got {text!r}") from error
 
 
 def need_report(what: str) -> None:

@@ -105,8 +105,8 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _port(text: str) -> int:
-    value = int(text)
-    if not 0 <= value < 2**16:
+    value = at_least(0)(text)
+    if value >= 2**16:
         raise argparse.ArgumentTypeError(f"must be 0 to 65535, got {text}")
     return value
 

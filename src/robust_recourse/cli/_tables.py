@@ -120,6 +120,8 @@ def aligned(frame: pd.DataFrame, path: Path, arguments: argparse.Namespace, trai
     for column in train.columns:
         if types.is_numeric_dtype(train[column]) and not types.is_bool_dtype(train[column]):
             _check_numbers(frame[column], path, arguments)
+        elif path.suffix.lower() == ".csv" and types.infer_dtype(train[column], skipna=True) == "boolean":
+            frame[column] = _with_booleans(frame[column])
     return frame
 
 
@@ -195,6 +197,14 @@ def _check_numbers(series: pd.Series, path: Path, arguments: argparse.Namespace)
         f"{place(path, arguments, position)}: {series.iloc[position]!r} in column {series.name!r} is no number, as "
         f"those of {arguments.train} are. Correct it, or say with --missing what stands for a missing value."
     )
+
+
+def _with_booleans(series: pd.Series) -> pd.Series:
+    """Return a column with the booleans that all entries were read as texts for, because one of them is none."""
+    if not is_text(series):
+        return series
+    booleans = {word: value for value in (False, True) for word in (f"{value}", f"{value}".lower(), f"{value}".upper())}
+    return series.astype(object).map(lambda cell: booleans.get(cell, cell))
 
 
 def _number(value: Any) -> float:

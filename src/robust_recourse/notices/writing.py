@@ -250,4 +250,5 @@ def _known(locale: str | None) -> Any:
     try:
         return babel.Locale.parse(str(locale).replace("-", "_"))
     except (ValueError, babel.UnknownLocaleError) as error:
-        raise ValueError(f"locale must be one like 'en_GB' or 'de_DE', got {locale!r}: {error}.") from error
+        why = f": {error}" if locale else ""  # of no name at all Babel says where it looks for one
+        raise ValueError(f"locale must be one like 'en_GB' or 'de_DE', got {locale!r}{why}.") from error

@@ -12,8 +12,10 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from joblib.hashing import NumpyHasher
 
+from robust_recourse.actions import ActionSet
 from robust_recourse.futures.jury import NAME, Jury
 from robust_recourse.tables import Schema
 
@@ -80,7 +82,14 @@ def fingerprint(value: Any) -> str | None:
 
 
 class _Hasher(NumpyHasher):  # type: ignore[misc]
-    """Hashes arrays by their values: how they lie in memory, and what is between fields, changes in files."""
+    """Hashes arrays by their values: how they lie in memory, and what is between fields, changes in files.
+
+    So does which values are one object: tuples, moments and other scalars are hashed wherever they occur, like texts.
+    """
+
+    def memoize(self, obj: Any) -> None:
+        if not isinstance(obj, tuple) and not pd.api.types.is_scalar(obj):
+            super().memoize(obj)
 
     def save(self, obj: Any) -> None:
         if isinstance(obj, np.ndarray) and not obj.dtype.hasobject:
@@ -105,7 +114,14 @@ def _plain(value: Any) -> Any:
         return [_plain(item) for item in value]
     if isinstance(value, Jury):
         return _jury(value)
-    return {"type": _type_name(value), "fingerprint": fingerprint(value)}
+    return {"type": _type_name(value), "fingerprint": fingerprint(_said(value))}
+
+
+def _said(value: Any) -> Any:
+    """Return what a fingerprint is about: of an action set what it says and knows, not how pandas keeps it."""
+    if not isinstance(value, ActionSet):
+        return value
+    return {**vars(value), "schema": value.schema and _schema_fingerprint(value.schema)}
 
 
 def _jury(jury: Jury) -> dict[str, Any]:

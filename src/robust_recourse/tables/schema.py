@@ -79,7 +79,7 @@ class Schema:
             try:
                 columns.append(
                     learn_column(
-                        frame[column],
+                        frame[column].rename(column),  # whole numbers as the index tells them, not as NumPy has them
                         integer=column in integer,
                         step=(step or {}).get(column),
                         categories=(categories or {}).get(column),
