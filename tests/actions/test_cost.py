@@ -169,9 +169,9 @@ def test_an_overview_says_it():
     assert "savings costs as its table says" in text
 
 
-def test_worst_cases_elsewhere_are_refused():
+def test_worst_cases_take_rows_of_the_table():
     method = RobustBayesianRecourse(model, ActionSet(PEOPLE, cost="percentile"), random_state=0).fit(PEOPLE)
     found = method.explain(PEOPLE[~model(PEOPLE)].head(1))
-    found[0].worst_case()
-    with pytest.raises(ValueError, match="cost of its own"):
-        found[0].worst_case(found[0].x)
+    own = found[0].worst_case().log_odds
+    assert found[0].worst_case(found[0].x).log_odds == pytest.approx(own, abs=1e-9)
+    assert found[0].worst_case(found[0].x0).log_odds > own

@@ -8,7 +8,8 @@ import pytest
 
 from robust_recourse import ActionSet, RobustBayesianRecourse, Status
 from robust_recourse.math.adversary import recover
-from robust_recourse.report._plane import choose_plane, trace_of
+from robust_recourse.report._plane import choose_plane
+from robust_recourse.report._traces import trace_of
 
 NAMES = ["age", "income", "debt", "years", "loans", "score"]
 
@@ -126,7 +127,7 @@ def test_few_free_columns_are_shown_as_they_are(immutable, labels):
     np.testing.assert_allclose(plane.embed(plane.project(samples)), samples)
     if plane.is_line:
         np.testing.assert_array_equal(plane.spots(samples)[:, 1], 0.0)
-        with pytest.raises(ValueError, match="only 'score' may change"):
+        with pytest.raises(ValueError, match="only 'score' can be shown"):
             choose_plane(recourse, ("score", "age"), NAMES)
 
 

@@ -5,6 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from robust_recourse.notices.writing import Writer
+from robust_recourse.report._axis import Categories, Numbers
 from robust_recourse.report._plane import Plane
 from robust_recourse.report._window import Window, evenly, extent, jitter, window_around
 
@@ -113,3 +115,19 @@ def test_a_window_that_is_too_large_shows_what_can_be(shape):
     assert left + 1.0 == pytest.approx(1.0 - right, abs=0.1)
     left, right = window((5.0, 50.0), (0.0, 50.0)).x
     assert left < 0.0 < 1.0 < right
+
+
+def test_an_axis_with_one_value_only_shows_what_is_beside_it():
+    spots = np.array([[0.0, 3.0], [1.0, 3.0]])
+    axes = (Categories(np.array([0.0, 2.0]), ("rent", "own")), Numbers(1.0, Writer()))
+    plane = replace(PLANE, axes=axes, bounds=((0.0, 1.0), (2.5, 50.0)))
+    low, high = window_around(spots, plane, 1.0).y
+    assert 2.4 < low < 2.5
+    assert 4.0 < high < 4.1
+
+
+def test_categories_are_those_of_the_axis_or_of_the_spots():
+    axes = (Categories(np.array([0.0, 2.0, 3.0]), ("rent", "own", "family")), Numbers(1.0, Writer()))
+    plane, spots = replace(PLANE, axes=axes), np.array([[1.0, 3.0], [1.1, 4.0]])
+    assert window_around(spots, plane, 1.0).x == (-0.5, 2.5)
+    assert window_around(spots, plane, 1.0, every=False).x == (0.5, 1.5)

@@ -230,9 +230,19 @@ class Moves:
             else:
                 yield rule.text, rule.holds(values, became, own, missing, self.told(rule.column))
 
+    def rounded(self, values: FloatArray) -> FloatArray:
+        """Return the nearest values that could be told without bounds: on the grids of the columns, in their types."""
+        rounded = values.copy()
+        for k in np.flatnonzero(self.numbers).tolist():
+            rounded[:, k] = self._rounding(k, self.columns[k].grid)(values[:, k])
+        return rounded
+
     def told(self, k: int) -> Callable[[FloatArray], FloatArray]:
-        """Return what rounds numbers of a column to its grid, in its type."""
-        step, short = self.columns[k].step, short_type(self.dtypes[k]) if self.dtypes else None
+        """Return what rounds numbers of a column to its steps, in its type."""
+        return self._rounding(k, self.columns[k].step)
+
+    def _rounding(self, k: int, step: float) -> Callable[[FloatArray], FloatArray]:
+        short = short_type(self.dtypes[k]) if self.dtypes else None
         if step > 0.0:
             digits = np.array(decimals(step))
             return lambda value: multiples(value, np.array(step), digits, short)[1]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from robust_recourse._typing import FloatArray
+from robust_recourse.math.piecewise import piecewise_linear
 from robust_recourse.notices.writing import FRACTION, Writer
 
 __all__ = ["Axis", "Categories", "Numbers", "Ticks"]
@@ -24,18 +25,39 @@ class Numbers:
     Attributes
     ----------
     unit : float
-        A coordinate times it is a number of the table.
+        A coordinate times it is a number of the table, unless there is an effort.
     writer : Writer
         What writes the numbers of the column.
+    effort : tuple of pairs
+        Numbers of the table and the coordinates where they stand, if they are not as dear everywhere.
+    moved : bool
+        Whether others move the column, beyond what the person does to it.
     """
 
     unit: float
     writer: Writer
+    effort: tuple[tuple[float, float], ...] = ()
+    moved: bool = False
 
     @property
     def label(self) -> str:
-        """What is added to the name of the column: the unit, if the ticks do not have it."""
-        return f" ({self.writer.unit})" if self.writer.unit and not self._in_ticks else ""
+        """What is added to the name of the column: the unit, if the ticks do not have it, and who changes it."""
+        unit = f" ({self.writer.unit})" if self.writer.unit and not self._in_ticks else ""
+        return unit + (", as the person changes it" if self.moved else "")
+
+    def place(self, numbers: FloatArray) -> FloatArray:
+        """Return where numbers of the table stand."""
+        if not self.effort:
+            return np.asarray(numbers / self.unit)
+        known, effort = np.array(self.effort).T
+        return piecewise_linear(numbers, known, effort)
+
+    def at(self, places: FloatArray) -> FloatArray:
+        """Return the numbers of the table that stand at places."""
+        if not self.effort:
+            return np.asarray(places * self.unit)
+        known, effort = np.array(self.effort).T
+        return piecewise_linear(places, effort, known)
 
     @property
     def _in_ticks(self) -> bool:
@@ -49,21 +71,20 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Categories:
-    """An axis of the categories that a person has: as it is, at the boundary point, and with the recourse.
+    """An axis of categories.
 
     Attributes
     ----------
     codes : ndarray of shape (n,)
         Their codes, rising; they stand at 0, 1 and so on.
-    values : tuple
-        The categories as the table has them.
     words : tuple of str
         What people call them.
     """
 
     codes: FloatArray
-    values: tuple[Any, ...]
     words: tuple[str, ...]
+
+    label = ""
 
     def place(self, codes: FloatArray) -> FloatArray:
         """Return where codes stand."""

@@ -14,13 +14,25 @@ from robust_recourse.math.odds import OddsObjective, Scales
 from robust_recourse.math.projections import weighted_cost
 from robust_recourse.models.predictor import Predictor
 from robust_recourse.notices import odds_sentence
-from robust_recourse.report._plane import Names, Plane, trace_of
+from robust_recourse.report._plane import Names, Plane
+from robust_recourse.report._traces import has_boundary, trace_of
 from robust_recourse.report._window import Window
-from robust_recourse.result import Recourse, Status
+from robust_recourse.result import Recourse, Status, Trace
 from robust_recourse.tables.foreign import native
 from robust_recourse.tables.types import cast
 
-__all__ = ["Landscape", "fill_evenly", "landscape", "log_odds", "outcome", "projection", "radii", "regions"]
+__all__ = [
+    "Landscape",
+    "fill_evenly",
+    "followed",
+    "landscape",
+    "log_odds",
+    "origin",
+    "outcome",
+    "projection",
+    "radii",
+    "regions",
+]
 
 _MOST_NUMBERS = 2**26  # in all differences between points of the grid and samples
 _NUMBERS_AT_ONCE = 2**22  # in the rows that the model is asked about together
@@ -69,8 +81,8 @@ def regions(
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
     """Return abscissae, ordinates and where the model accepts.
 
-    It is asked with frames if `columns` are an Index, and with rows like the boundary point if the recourse is one of
-    a frame.
+    It is asked about what becomes of the person there: with frames if `columns` are an Index, and with rows like that
+    of the person if the recourse is one of a frame.
     """
     names = columns if isinstance(columns, pd.Index) else None
     framed: Callable[[FloatArray, IntArray], Any] | None = None
@@ -79,49 +91,44 @@ def regions(
         def framed(points: FloatArray, _: IntArray) -> pd.DataFrame:
             return pd.DataFrame(points, columns=names)
 
-    if recourse is not None and recourse.trace is not None and recourse.trace.unit is not None:
-        framed = _Framed(recourse, plane)
+    trace = None if recourse is None else recourse.trace
+    if recourse is not None and trace is not None and not trace.moves.plain:
+        framed = _Framed(recourse, trace)
     predict = Predictor(model, framed, "the grid of the figure", favourable=favourable, threshold=threshold)
 
     def accepts(points: FloatArray) -> BoolArray:
         step = max(1, _NUMBERS_AT_ONCE // points.shape[1])
+        values = points if trace is None else trace.became(points)
         rows = np.arange(len(points))
-        return np.concatenate([predict(points[i : i + step], rows[i : i + step]) for i in range(0, len(points), step)])
+        return np.concatenate([predict(values[i : i + step], rows[i : i + step]) for i in range(0, len(points), step)])
 
     return window.paint(plane, accepts)
 
 
 class _Framed:
-    """Turns points into rows like the boundary point of a recourse, with columns as in the training rows."""
+    """Turns what becomes of a person into rows like its own, with columns as in the training rows."""
 
-    def __init__(self, recourse: Recourse, plane: Plane) -> None:
-        trace, around = trace_of(recourse)
-        assert trace.unit is not None
-        self._free, self._unit = around.numbers & ~np.isnan(trace.unit), trace.unit
-        self._like = recourse.columns.like
-        self._grid = np.zeros(len(trace.unit)) if trace.grid is None else trace.grid
-        self._row = recourse.boundary if trace.order is None else recourse.boundary.iloc[np.argsort(trace.order)]
-        self._categories = {int(plane.basis[k].argmax()): axis for k, axis in plane.categories}
+    def __init__(self, recourse: Recourse, trace: Trace) -> None:
+        self._trace, self._like = trace, recourse.columns.like
+        self._row = recourse.x0 if trace.order is None else recourse.x0.iloc[np.argsort(trace.order)]
 
-    def __call__(self, points: FloatArray, _: IntArray) -> Any:
-        frame = pd.DataFrame({k: self._column(points[:, k], k) for k in range(len(self._free))})
+    def __call__(self, values: FloatArray, _: IntArray) -> Any:
+        frame = pd.DataFrame({k: self._column(values[:, k], k) for k in range(values.shape[1])})
         frame.columns = self._row.index
         rebuilt = native(self._like)
         return frame if rebuilt is None else rebuilt(frame)
 
-    def _column(self, points: FloatArray, k: int) -> pd.Series[Any]:
-        if self._free[k]:
-            # The samples were labelled by the rows that can be told, so the regions are, too.
-            numbers, grid = points * self._unit[k], self._grid[k]
-            return pd.Series(np.round(numbers / grid) * grid if grid > 0.0 else numbers)
-        cells = np.empty(len(points), dtype=object)
-        if k in self._categories:
-            axis = self._categories[k]
-            cells[:] = [axis.values[place] for place in axis.place(points).astype(np.int64)]
+    def _column(self, values: FloatArray, k: int) -> pd.Series[Any]:
+        column = self._trace.moves.columns[k]
+        changed = (values != self._trace.own[k]) & ~self._trace.missing[k]
+        if changed.any() and column.kind == "number":
+            series = pd.Series(values)
         else:
-            cells[:] = [self._row.iloc[k]] * len(points)
-        column = pd.Series(cells)
-        return cast(column, self._like.dtypes[self._row.index[k]]) if isinstance(self._like, pd.DataFrame) else column
+            cells = np.empty(len(values), dtype=object)
+            cells[:] = [self._row.iloc[k]] * len(values)
+            cells[changed] = [column.values[int(code)] for code in values[changed]]
+            series = pd.Series(cells)
+        return cast(series, self._like.dtypes[self._row.index[k]]) if isinstance(self._like, pd.DataFrame) else series
 
 
 def outcome(recourse: Recourse) -> str:
@@ -141,13 +148,26 @@ def radii(recourse: Recourse) -> str:
     return f"Smoothing {sigma:.3g}, ambiguity radii {epsilon_0:.3g} (refused) and {epsilon_1:.3g} (accepted)."
 
 
-def projection(plane: Plane, what: str) -> str:
+def origin(trace: Trace) -> str:
+    """Say through what the slice of a figure goes."""
+    return "the boundary point" if has_boundary(trace) else "the recourse"
+
+
+def followed(recourse: Recourse) -> str:
+    """Say what the figure shows of columns that follow others; nothing if there are none."""
+    rules = [] if recourse.trace is None else [rule.text for rule in recourse.trace.moves.followers]
+    if not rules:
+        return ""
+    return f"Points are what the person does; what is accepted is what becomes of that: {', '.join(rules)}."
+
+
+def projection(plane: Plane, what: str, *, sampled: bool = True) -> str:
     """Say what the place of a point in the figure means, where that is not plain."""
     if plane.is_line:
-        return "Heights have no meaning."
+        return "Heights have no meaning." if sampled else ""
     parts = [
         "" if plane.whole else f"{what} projected onto the plane of the axes.",
-        "Where a sample stands within a category has no meaning." if plane.categories else "",
+        "Where a sample stands within a category has no meaning." if plane.categories and sampled else "",
     ]
     return " ".join(part for part in parts if part)
 

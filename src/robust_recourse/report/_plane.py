@@ -11,10 +11,11 @@ import pandas as pd
 
 from robust_recourse._typing import BoolArray, FloatArray
 from robust_recourse.report._axis import Axis, Categories, Numbers
+from robust_recourse.report._traces import may_change, trace_of, way_of
 from robust_recourse.result import Recourse, Trace
 from robust_recourse.sampling.neighbourhood import Neighbourhood
 
-__all__ = ["Names", "Plane", "choose_plane", "trace_of"]
+__all__ = ["Names", "Plane", "choose_plane"]
 
 Names = Sequence[Hashable] | pd.Index
 
@@ -113,22 +114,6 @@ class Plane:
         return shown
 
 
-def trace_of(recourse: Recourse) -> tuple[Trace, Neighbourhood]:
-    """Return the trace with its neighbourhood, or raise with the reason why there is none."""
-    if not isinstance(recourse, Recourse):
-        raise TypeError(f"recourse must be one recourse, as found[0], got {type(recourse).__name__}.")
-    if recourse.trace is None:
-        raise ValueError(
-            "There is nothing to draw: files do not hold the neighbourhoods. Explain the row again with the method."
-        )
-    if recourse.trace.neighbourhood is None:
-        raise ValueError(
-            f"There is nothing to draw: no neighbourhood was sampled, the status is {str(recourse.status)!r}. "
-            f"{recourse.reason} Draw a recourse of a Bayesian method that has one."
-        )
-    return recourse.trace, recourse.trace.neighbourhood
-
-
 def choose_plane(
     recourse: Recourse,
     directions: Any = None,
@@ -153,16 +138,17 @@ def choose_plane(
     show : {"way", "neighbourhood"}
         What the plane is for.
     """
-    trace, around = trace_of(recourse)
+    trace, around = way_of(recourse) if show == "way" else trace_of(recourse)
     origin = around.centre
     p = len(origin)
-    names = _names(recourse, columns)
-    table = _Table(recourse, names, around.numbers, show)
-    free = table.shown()
+    names = _names(trace, recourse, columns)
+    table = _Table(recourse, names, show)
+    free, choices = table.shown(), np.flatnonzero(table.choices)
     if directions is not None:
-        if len(free) == 1:
+        if len(choices) == 1:
             raise ValueError(
-                f"directions: only {_name(free[0], names)} may change, so there is no plane to choose. Leave them None."
+                f"directions: only {_name(choices[0], names)} can be shown, so there is no plane to choose. "
+                "Leave them None."
             )
         pair = _two(directions)
         if not _are_vectors(pair, names):
@@ -174,7 +160,7 @@ def choose_plane(
             "along the second direction, as far as it is orthogonal to the first",
         )
         return Plane(origin, basis, np.zeros(2), labels, len(free) == 2)
-    if len(free) <= 2 or trace.unit is not None:
+    if len(free) <= 2 or not trace.moves.plain:
         return table.plane(origin, free[:2])
     basis, chosen = _first_two(_candidates(trace, around, names, show), around)
     anchor = trace.x0 if show == "way" else origin
@@ -182,10 +168,9 @@ def choose_plane(
     return Plane(origin, basis, basis @ (origin - anchor), labels, False)
 
 
-def _names(recourse: Recourse, columns: Names | None) -> list[Hashable] | None:
+def _names(trace: Trace, recourse: Recourse, columns: Names | None) -> list[Hashable] | None:
     """Return the names of the columns in the order of the points; None for those of an array that nobody named."""
-    trace, around = trace_of(recourse)
-    p = len(around.centre)
+    p = len(trace.x)
     if columns is None and not isinstance(recourse.x, pd.Series):
         return None
     given = list(recourse.x.index if columns is None else columns)
@@ -198,19 +183,25 @@ def _names(recourse: Recourse, columns: Names | None) -> list[Hashable] | None:
 class _Table:
     """The columns of a recourse as the axes of a plane: the dearest changes first, if it is of a frame."""
 
-    def __init__(self, recourse: Recourse, names: list[Hashable] | None, free: BoolArray, show: str) -> None:
-        self._recourse, self._names, self._free = recourse, names, free
-        self._trace, self._around = trace_of(recourse)
-        self._switched = np.zeros(len(free), dtype=bool)
-        self._order = np.arange(len(free)) if self._trace.order is None else self._trace.order
-        if show == "way" and self._trace.unit is not None:
-            moved = (self._trace.x != self._trace.x0) | (self._around.centre != self._trace.x0)
-            self._switched = np.asarray(moved & np.isnan(self._trace.unit))
+    def __init__(self, recourse: Recourse, names: list[Hashable] | None, show: str) -> None:
+        self._recourse, self._names, self._way = recourse, names, show == "way"
+        self._trace, self._around = way_of(recourse) if self._way else trace_of(recourse)
+        moves, self._free = self._trace.moves, self._around.numbers
+        self._order = np.arange(len(self._free)) if self._trace.order is None else self._trace.order
+        switched = np.zeros(len(self._free), dtype=bool)
+        if self._way:
+            switched = (self._trace.x != self._trace.x0) | (self._around.centre != self._trace.x0)
+        self._shown = self._free | (switched & ~moves.numbers)
+        self.choices = self._shown | self._around.free | may_change(self._trace) if self._way else self._shown
+        """The columns that may be named."""
 
     def shown(self) -> list[int]:
-        """Return the columns that may be shown, in the order of their places or, of a frame, of their costs."""
-        places = [int(place) for place in np.flatnonzero(self._free | self._switched)]
-        if self._trace.unit is None or not len(self._recourse.column_costs):
+        """Return the columns that are shown, in the order of their places or, of a frame, of their costs."""
+        numbers = self._trace.moves.numbers
+        places = [int(place) for place in np.flatnonzero(self._shown)]
+        if len(places) == 1 and not numbers[places[0]]:
+            places += [int(place) for place in np.flatnonzero(self.choices & ~self._shown)]
+        if self._trace.moves.plain or not len(self._recourse.column_costs):
             return places
         costs = self._recourse.column_costs[np.argsort(self._order)]
         stays, apart = self._trace.x == self._trace.x0, np.abs(_between_classes(self._around))
@@ -218,36 +209,64 @@ class _Table:
 
     def plane(self, origin: FloatArray, places: list[int]) -> Plane:
         """Return the plane of one or two columns, whose coordinates are their values."""
-        plane = _column_plane(origin, places, self._free | self._switched, self._names)
-        plane = replace(plane, bounds=self._bounds(places))
-        if self._trace.unit is None:
-            return plane
-        axes = tuple(self._axis(place) for place in places)
-        labels = (
-            f"{label}{axis.label if isinstance(axis, Numbers) else ''}"
-            for label, axis in zip(plane.labels, axes, strict=True)
+        for place in places:
+            if not self.choices[place]:
+                raise ValueError(f"directions: {self._why_not(place)} {_choices(self.choices, self._names)}")
+        if len(set(places)) < len(places):
+            raise ValueError(f"directions must be two different columns, got {_name(places[0], self._names)} twice.")
+        axes = () if self._trace.moves.plain else tuple(self._axis(place) for place in places)
+        labels = [_name(place, self._names, quote=False) for place in places]
+        return Plane(
+            origin,
+            _units(places, len(origin)),
+            origin[places],
+            tuple(f"{label}{axis.label}" for label, axis in zip(labels, axes, strict=True)) if axes else tuple(labels),
+            set(np.flatnonzero(self._shown)) <= set(places),
+            axes,
+            self._bounds(places),
         )
-        return replace(plane, labels=tuple(labels), axes=axes)
+
+    def _why_not(self, place: int) -> str:
+        name, moves = _name(place, self._names), self._trace.moves
+        followed = [rule.text for rule in moves.followers if rule.column == place]
+        if followed:
+            return f"nobody changes {name} here, it only follows ({followed[0]})."
+        if not self._way and not moves.numbers[place]:
+            return f"the axes of this figure are numbers, and {name} holds none."
+        return f"nothing varies in {name} here."
 
     def _bounds(self, places: list[int]) -> tuple[tuple[float, float], ...]:
         """Return between which values columns are, as far as that is known."""
         low, high = np.full((2, len(self._free)), [[-np.inf], [np.inf]])
+        if not self._trace.moves.plain:
+            low, high = self._trace.moves.limits().box(self._trace.x0)
         if self._around.bounds is not None:
             low[self._around.free], high[self._around.free] = self._around.bounds
         return tuple((float(low[place]), float(high[place])) for place in places)
 
     def _axis(self, place: int) -> Axis:
-        trace, recourse = self._trace, self._recourse
-        assert trace.unit is not None
-        k = int(np.flatnonzero(self._order == place)[0])
-        writer = recourse.columns.writer(recourse.x.index[k])
-        if not self._switched[place]:
-            return Numbers(float(trace.unit[place]), writer)
-        known = ((trace.x0, recourse.x0), (trace.boundary, recourse.boundary), (trace.x, recourse.x))
-        cells = {float(point[place]): row.iloc[k] for point, row in known if np.isfinite(point[place])}
-        codes = sorted(cells)
-        words = tuple(writer.text(cells[code]) for code in codes)
-        return Categories(np.array(codes), tuple(cells[code] for code in codes), words)
+        moves, row = self._trace.moves, self._recourse.x0
+        column, cell = moves.columns[place], int(np.flatnonzero(self._order == place)[0])
+        writer = self._recourse.columns.writer(row.index[cell])
+        if column.kind == "number":
+            moved = any(rule.column == place for rule in moves.followers)
+            return Numbers(column.unit, writer, column.effort, moved)
+        own = self._trace.x0[place]
+        codes = self._codes(place)
+        values = [row.iloc[cell] if code == own else column.values[int(code)] for code in codes]
+        return Categories(codes, tuple(map(writer.text, values)))
+
+    def _codes(self, place: int) -> FloatArray:
+        """Return the categories on the way; where that is one, those of the samples; and then all that there may be."""
+        trace, limits = self._trace, self._trace.moves.limits()
+        codes = np.unique([trace.x0[place], self._around.centre[place], trace.x[place]])
+        if len(codes) == 1:
+            codes = np.unique(np.append(codes, self._around.samples[:, place]))
+        if len(codes) == 1:
+            known = np.arange(len(trace.moves.columns[place].values), dtype=float)
+            may = limits.may_switch(place, np.full(len(known), trace.x0[place]), known)
+            codes = np.unique(np.append(codes, known[may]))
+        return codes
 
 
 def _candidates(
@@ -287,17 +306,6 @@ def _first_two(candidates: Iterator[tuple[FloatArray, str]], around: Neighbourho
         if len(basis) == 2:
             break
     return np.array(basis), chosen
-
-
-def _column_plane(origin: FloatArray, places: list[int], free: BoolArray, names: list[Hashable] | None) -> Plane:
-    """Return the plane of one or two columns, whose coordinates are their values."""
-    for place in places:
-        if not free[place]:
-            raise ValueError(f"directions: nothing varies in {_name(place, names)} here. {_choices(free, names)}")
-    if len(set(places)) < len(places):
-        raise ValueError(f"directions must be two different columns, got {_name(places[0], names)} twice.")
-    labels = tuple(_name(place, names, quote=False) for place in places)
-    return Plane(origin, _units(places, len(origin)), origin[places], labels, len(places) == int(free.sum()))
 
 
 def _units(places: Sequence[int], p: int) -> FloatArray:
@@ -365,7 +373,7 @@ def _orthonormal(pair: list[Any], free: BoolArray, names: list[Hashable] | None)
 def _choices(free: BoolArray, names: list[Hashable] | None) -> str:
     listed = ", ".join(_name(place, names) for place in np.flatnonzero(free)[:10])
     more = ", ..." if int(free.sum()) > 10 else ""
-    return f"The columns that vary are {listed}{more}."
+    return f"The columns that can be shown are {listed}{more}."
 
 
 def _name(place: int, names: list[Hashable] | None, *, quote: bool = True) -> str:

@@ -13,6 +13,7 @@ from robust_recourse.futures import Juror, Jury, listed
 from robust_recourse.models.acceptance import accepted_by
 from robust_recourse.models.criteria import naming
 from robust_recourse.notices.reading import differs
+from robust_recourse.report._traces import has_boundary
 from robust_recourse.result import Recourse
 from robust_recourse.tables import to_pandas
 
@@ -48,11 +49,10 @@ def own_row(recourse: Recourse) -> Any:
 def boundary_of(recourse: Recourse) -> Way | None:
     """Return the boundary point, as a way of one row; None where there is none, or where its cost is not known."""
     trace = recourse.trace
-    if trace is None or trace.weights is None or not np.isfinite(trace.boundary).all():
+    if trace is None or trace.weights is None or not has_boundary(trace):
         return None
     apart = np.abs(trace.boundary - trace.x0)
-    if trace.unit is not None:
-        apart = np.where(np.isnan(trace.unit), apart != 0.0, apart)
+    apart = np.where(trace.moves.numbers, apart, apart != 0.0)
     return Way(_table(recourse, [[cell] for cell in recourse.boundary]), np.array([float(trace.weights @ apart)]))
 
 

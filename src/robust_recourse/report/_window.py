@@ -18,6 +18,7 @@ _Side: TypeAlias = tuple[float, float]
 _COARSE, _FINER = 80, 8  # cells of a window across, and of such a cell
 _MARGIN = 0.12  # around what a window must hold
 _LEAST = 0.1  # units of cost that a window shows
+_AROUND = 1.0  # the same on both sides of the only value that there is
 
 
 class Window(NamedTuple):
@@ -54,18 +55,23 @@ class Window(NamedTuple):
         return u, v, labels
 
 
-def window_around(spots: FloatArray, plane: Plane, shape: float) -> Window:
+def window_around(spots: FloatArray, plane: Plane, shape: float, *, every: bool = True) -> Window:
     """Return a window, `shape` times as wide as high, with all spots and a margin; a line has heights -1 to 1.
 
-    With categories on an axis, lengths along the two do not compare, and each is as long as it needs to be. A
+    With categories on an axis, `every` one or those of the spots, lengths along the two do not compare, and each is as
+    long as it needs to be. A
     window that is larger than the spots shows values that can be, as far as these are known.
     """
     low, high = spots.min(axis=0), spots.max(axis=0)
+    for k in range(len(plane.basis)):
+        if low[k] == high[k]:
+            low[k], high[k] = _beside(low[k], plane.bounds[k] if plane.bounds else (-np.inf, np.inf))
     if plane.categories:
         margin = 0.5 * _MARGIN * np.maximum(high - low, _LEAST)
         low, high = low - margin, high + margin
-        for k, _ in plane.categories:
-            low[k], high[k] = np.round(spots[:, k].min()) - 0.5, np.round(spots[:, k].max()) + 0.5
+        for k, axis in plane.categories:
+            places = np.arange(len(axis.codes)) if every else np.round(spots[:, k])
+            low[k], high[k] = places.min() - 0.5, places.max() + 0.5
         return Window((low[0], high[0]), (low[1], high[1]))
     centre, half = (low + high) / 2.0, (1.0 + _MARGIN) * (high - low) / 2.0
     across = half[0] if plane.is_line else max(half[0], shape * half[1])
@@ -75,6 +81,11 @@ def window_around(spots: FloatArray, plane: Plane, shape: float) -> Window:
         for k, bounds in enumerate(plane.bounds or [(-np.inf, np.inf)] * 2)
     ]
     return Window(sides[0], (-1.0, 1.0) if plane.is_line else sides[1])
+
+
+def _beside(place: float, bounds: _Side) -> _Side:
+    """Return what is shown of an axis on which everything stands at one place: as much as can be."""
+    return min(max(place - _AROUND, bounds[0]), place), max(min(place + _AROUND, bounds[1]), place)
 
 
 def _possible(side: _Side, held: _Side, bounds: _Side) -> _Side:

@@ -138,7 +138,8 @@ class Recourse:
         Parameters
         ----------
         at : array_like of shape (p,) or Series, optional
-            A row with all columns, in the units of the table; a Series is read by its names.
+            A row with all columns, in the units of the table; a Series is read by its names. Where columns follow
+            others, it is what the person does.
 
         Raises
         ------

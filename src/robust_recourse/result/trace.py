@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from robust_recourse._typing import FloatArray, IntArray
+from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse._validation import check_vector
+from robust_recourse.actions.moves import Moves
 from robust_recourse.math.adversary import WorstCase, recover
 from robust_recourse.math.odds import Scales
 from robust_recourse.sampling.neighbourhood import Neighbourhood
@@ -23,7 +24,13 @@ class Trace:
     Attributes
     ----------
     x0, x, boundary : ndarray of shape (p,)
-        Instance, recourse and boundary point; NaN where there is none.
+        Instance, recourse and boundary point, as what the person does; NaN where there is none.
+    moves : Moves
+        What may change in the table, and what a point stands for there.
+    own : ndarray of shape (p,)
+        The instance in the units of the table, with codes of categories.
+    missing : ndarray of bool, shape (p,)
+        Which of its cells are empty.
     path : ndarray of shape (n_steps + 1, p) or None
         The iterates from the boundary point to the end of the descent.
     neighbourhood : Neighbourhood or None
@@ -32,11 +39,6 @@ class Trace:
         Smoothing and ambiguity radii of the odds; None where there are no odds.
     weights : ndarray of shape (p,) or None
         Cost weights of the columns.
-    unit : ndarray of shape (p,) or None
-        A number times `unit` is in the units of the table, NaN for columns without numbers or with costs
-        of their own; None: it already is.
-    grid : ndarray of shape (p,) or None
-        What numbers that are told are multiples of, in the units of the table; 0: they may be anything.
     order : ndarray of int, shape (p,), or None
         Where the columns of the table are in the points; None: in the same order.
     """
@@ -44,28 +46,45 @@ class Trace:
     x0: FloatArray
     x: FloatArray
     boundary: FloatArray
+    moves: Moves
+    own: FloatArray
+    missing: BoolArray
     path: FloatArray | None = None
     neighbourhood: Neighbourhood | None = None
     scales: Scales | None = None
     weights: FloatArray | None = None
-    unit: FloatArray | None = None
-    grid: FloatArray | None = None
     order: IntArray | None = None
+
+    @property
+    def unit(self) -> FloatArray | None:
+        """What times a number is one of the table, of shape (p,); None of an array, whose numbers are so already.
+
+        NaN for columns without numbers, or with costs of their own.
+        """
+        moves = self.moves
+        return None if moves.plain else np.where(moves.numbers & moves.linear, moves.units, np.nan)
+
+    def became(self, points: FloatArray) -> FloatArray:
+        """Return what becomes of the person at points, of shape (n, p): rows in the units of the table, with codes."""
+        values = points
+        if not self.moves.plain:
+            told = self.moves.rounded(self.moves.to_values(points))
+            values = np.where(points == self.x0, self.own, told)
+        own, missing = np.broadcast_to(self.own, points.shape), np.broadcast_to(self.missing, points.shape)
+        return self.moves.consequences(values, own, missing)
 
     def point(self, row: Any) -> FloatArray:
         """Return a row of the table in units of cost; of a frame only the columns that may change are read."""
-        if self.unit is None:
+        if self.moves.plain:
             return check_vector(row, "at", width=len(self.x))
         cells, order = list(row), np.arange(len(self.x)) if self.order is None else self.order
         if len(cells) != len(order):
             raise ValueError(f"at must have a value for each of the {len(order)} columns, got {len(cells)}.")
-        point = self.x.copy()
+        values, read = self.own.copy(), np.zeros(len(order), dtype=bool)
         for k, cell in zip(order, cells, strict=True):
             if self.neighbourhood is not None and self.neighbourhood.numbers[k]:
-                if np.isnan(self.unit[k]):
-                    raise ValueError("at cannot be given where a column has a cost of its own, in actions.cost.")
-                point[k] = check_vector([cell], "at")[0] / self.unit[k]
-        return point
+                values[k], read[k] = check_vector([cell], "at")[0], True
+        return np.where(read, self.moves.to_points(values), self.x)
 
     def worst_case(self, point: FloatArray) -> WorstCase:
         """Recover the worst-case mixtures at a point; they live in the columns that may change."""

@@ -105,7 +105,10 @@ class Neighbourhood:
         return full
 
     def _drawn(self) -> FloatArray:
-        rng, n, d = row_generator(self.x0, self.seed, self.growths), len(self.accepted), int(self.free.sum())
+        n, d = len(self.accepted), int(self.free.sum())
+        if not n:
+            return np.empty((0, d))
+        rng = row_generator(self.x0, self.seed, self.growths)
         unit, centre = unit_ball([rng], n, d)[0], self.centre[self.free]
         if self.second is not None:
             centre = _in_turn(centre, self.second[self.free], n)

@@ -18,8 +18,6 @@ __all__ = ["collect"]
 
 def collect(method: Method, space: Space, found: list[list[Answer]]) -> Recourses:
     """Put the answers of a search together, in the order of the rows; each row has at least one."""
-    units = None if space.exact else np.where(space.moves.numbers & space.moves.linear, space.moves.units, np.nan)
-    grid = np.array([column.grid for column in space.moves.columns])
     entries = [answer for answers in found for answer in answers]
     person = np.repeat(np.arange(len(found)), [len(answers) for answers in found])
     rank = np.concatenate([np.zeros(0, dtype=np.int64), *(np.arange(1, len(known) + 1) for known in found)])
@@ -61,21 +59,22 @@ def collect(method: Method, space: Space, found: list[list[Answer]]) -> Recourse
         favourable=plain(method.favourable),
         threshold=method.threshold,
         provenance=Provenance.of(method),
-        _traces=tuple(_trace(answer, units, grid, order) for answer in entries),
+        _traces=tuple(_trace(answer, space, who, order) for answer, who in zip(entries, person.tolist(), strict=True)),
     )
 
 
-def _trace(answer: Answer, units: FloatArray | None, grid: FloatArray, order: IntArray) -> Trace:
+def _trace(answer: Answer, space: Space, person: int, order: IntArray) -> Trace:
     return Trace(
         x0=answer.x0,
         x=answer.x,
         boundary=answer.boundary,
+        moves=space.moves,
+        own=space.table.values[person],
+        missing=space.table.missing[person],
         path=answer.path,
         neighbourhood=answer.neighbourhood,
         scales=answer.scales,
         weights=answer.weights,
-        unit=units,
-        grid=grid,
         order=order,
     )
 

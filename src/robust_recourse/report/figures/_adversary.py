@@ -17,7 +17,8 @@ from robust_recourse._typing import FloatArray, IntArray
 from robust_recourse._validation import check_integer
 from robust_recourse.math.adversary import GaussianMixture
 from robust_recourse.report import _facts as facts
-from robust_recourse.report._plane import Names, Plane, choose_plane, trace_of
+from robust_recourse.report._plane import Names, Plane, choose_plane
+from robust_recourse.report._traces import trace_of
 from robust_recourse.report._window import evenly, window_around
 from robust_recourse.report.figures._scene import draw_point, panels, show
 from robust_recourse.report.figures._style import BLUE, GREEN, INK, RED, finish, in_style
@@ -48,7 +49,8 @@ def worst_case(
     recourse : Recourse
         One recourse of a Bayesian method.
     at : array_like of shape (p,), optional
-        The row, with all columns, in the units of the table; the boundary point if None.
+        The row, with all columns, in the units of the table; the boundary point if None. Where columns follow others,
+        it is what the person does.
     directions, columns
         As for :func:`illustration`, but the axes are numbers: a change of a category is not to be seen. With more than
         two columns of an array that may change, None is the plane of the boundary point, the recourse and the line
@@ -83,6 +85,7 @@ def worst_case(
         f"Drawn are {counts[0]} refused and {counts[1]} accepted samples, evenly chosen;",
         f"{'bars' if plane.is_line else 'rings'} show one standard deviation.",
         scales,
+        facts.followed(recourse),
         facts.projection(plane, "Means and covariances are"),
     ]
     with in_style():

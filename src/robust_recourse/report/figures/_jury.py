@@ -17,7 +17,8 @@ from robust_recourse._typing import BoolArray, FloatArray
 from robust_recourse.futures import Juror
 from robust_recourse.models.criteria import naming
 from robust_recourse.report import _facts as facts
-from robust_recourse.report._plane import Names, choose_plane, trace_of
+from robust_recourse.report._plane import Names, choose_plane
+from robust_recourse.report._traces import has_boundary, way_of
 from robust_recourse.report._ways import boundary_of, jurors_of, own_row, share_of, way_to
 from robust_recourse.report._window import window_around
 from robust_recourse.report.figures._scene import draw_point, draw_points, draw_zero, panels, show
@@ -123,8 +124,8 @@ def draw_jury(
         A figure that no window shows.
     """
     several, present = jurors_of(models, favourable, threshold), Juror(model, favourable, threshold)
-    trace, around = trace_of(recourse)
-    if directions is None and trace.unit is None:
+    trace, around = way_of(recourse)
+    if directions is None and trace.moves.plain:
         directions = _dearest(trace.x - trace.x0, around.numbers)
     plane = choose_plane(recourse, directions, columns, show="way")
     start, boundary, end = plane.spots(np.array([trace.x0, around.centre, trace.x]))
@@ -159,11 +160,12 @@ def draw_jury(
             handles.append(Line2D([], [], color=INK, linewidth=2.0, label="boundary of the present model"))
         ax.annotate("", end, start, arrowprops={"arrowstyle": "->", "color": RED, "linewidth": 1.4}, zorder=5)
         draw_point(ax, start, "refused point", INK, 220.0, "*")
-        draw_points(ax, boundary, end)
+        draw_points(ax, boundary if has_boundary(trace) else None, end)
         handles += ax.get_legend_handles_labels()[0]
         told = "" if np.isnan(recourse.jury_share) else f"; accepted by {recourse.jury_share:.0%} of its jury"
-        notes = [f"Cost {recourse.cost:.3g}{told}.", facts.projection(plane, "All points are")]
-        notes.append("Boundaries are those of the slice through the boundary point.")
+        notes = [f"Cost {recourse.cost:.3g}{told}.", facts.followed(recourse)]
+        notes.append(facts.projection(plane, "All points are", sampled=False))
+        notes.append(f"Boundaries are those of the slice through {facts.origin(trace)}.")
         finish(figure, handles, "The jury around a recourse", notes)
     return figure
 

@@ -14,7 +14,8 @@ from matplotlib.ticker import MaxNLocator
 
 from robust_recourse._typing import BoolArray, FloatArray
 from robust_recourse.report import _facts as facts
-from robust_recourse.report._plane import Names, choose_plane, trace_of
+from robust_recourse.report._plane import Names, choose_plane
+from robust_recourse.report._traces import trace_of
 from robust_recourse.report._window import window_around
 from robust_recourse.report.figures._scene import draw_points, draw_samples, draw_zero, panels, show
 from robust_recourse.report.figures._style import BLUE, GREEN, GREY, INK, PALE_BLUE, PALE_GREEN, finish, in_style
@@ -50,7 +51,7 @@ def level_sets(recourse: Recourse, *, directions: Any = None, columns: Names | N
     """
     trace, around = trace_of(recourse)
     plane = choose_plane(recourse, directions, columns)
-    notes = [facts.radii(recourse)]
+    notes = [facts.radii(recourse), facts.followed(recourse)]
     if not plane.whole:
         notes.append("The odds are those of the slice through the boundary point; points off it are projected onto it.")
     samples = plane.spots(around.samples)

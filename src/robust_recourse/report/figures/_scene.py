@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import XAxis, YAxis
@@ -15,7 +16,7 @@ from scipy.ndimage import gaussian_filter
 
 from robust_recourse._typing import BoolArray, FloatArray
 from robust_recourse.report import _facts as facts
-from robust_recourse.report._axis import Axis, Categories
+from robust_recourse.report._axis import Axis, Categories, Numbers
 from robust_recourse.report._plane import Names, Plane
 from robust_recourse.report._window import Window
 from robust_recourse.report.figures._style import BLUE, GREEN, INK, PALE_BLUE, PALE_GREEN, RED
@@ -24,6 +25,8 @@ from robust_recourse.result import Recourse
 __all__ = ["draw_point", "draw_points", "draw_regions", "draw_samples", "draw_zero", "panels", "show"]
 
 _LONGEST = 18  # letters of a category in a line
+_FINER = (5, 20, 80)  # how many ticks between which the choice is, where numbers are not as dear everywhere
+_APART = 0.14  # of an axis, between such ticks
 
 
 def panels(plane: Plane, n: int) -> tuple[Figure, list[Axes]]:
@@ -56,10 +59,23 @@ def _set_ticks(axis: XAxis | YAxis, side: tuple[float, float], shown: Axis, boun
             line = axis.axes.axvline if axis.axis_name == "x" else axis.axes.axhline
             line(place - 0.5, color="#999999", linewidth=0.8, linestyle=(0, (1, 3)), zorder=1)
         return
-    low, high = (end * shown.unit for end in (max(side[0], bounds[0]), min(side[1], bounds[1])))
+    possible = max(side[0], bounds[0]), min(side[1], bounds[1])
+    numbers = _round_numbers(shown, possible, _APART * (side[1] - side[0]))
+    axis.set_ticks(shown.place(np.array(numbers)), [shown.text(number) for number in numbers])
+
+
+def _round_numbers(shown: Numbers, possible: tuple[float, float], apart: float) -> list[float]:
+    """Return numbers of the table between two places; if they do not stand evenly, finer ones where there is room."""
+    low, high = shown.at(np.array(possible))
     spare = 1e-9 * abs(high - low)  # what rounding takes from a bound
-    numbers = [n for n in MaxNLocator(5).tick_values(low, high) if low - spare <= n <= high + spare]
-    axis.set_ticks([number / shown.unit for number in numbers], [shown.text(number) for number in numbers])
+    chosen: list[float] = []
+    for most in _FINER if shown.effort else _FINER[:1]:
+        for number in MaxNLocator(most).tick_values(low, high):
+            away = np.abs(shown.place(np.array(chosen)) - shown.place(np.array([number])))
+            near = shown.effort and (away < apart).any()
+            if low - spare <= number <= high + spare and not near:
+                chosen.append(float(number))
+    return sorted(chosen)
 
 
 def draw_regions(
@@ -83,6 +99,8 @@ def draw_zero(ax: Axes, u: FloatArray, v: FloatArray, values: FloatArray, **styl
 def draw_samples(ax: Axes, spots: FloatArray, accepted: BoolArray, size: float, alpha: float = 0.9) -> None:
     """Draw the samples in the colours of their labels."""
     for kind, colour, which in (("accepted", GREEN, accepted), ("refused", BLUE, ~accepted)):
+        if not len(spots):
+            break
         x, y = spots[which].T
         ax.scatter(x, y, s=size, c=colour, alpha=alpha, linewidths=0.0, label=f"{kind} samples", zorder=3)
 
@@ -92,7 +110,8 @@ def draw_point(ax: Axes, at: FloatArray, name: str, colour: str, size: float, ma
     ax.scatter(at[0], at[1], s=size, marker=marker, c=colour, edgecolors="white", label=name, zorder=6)
 
 
-def draw_points(ax: Axes, boundary: FloatArray, end: FloatArray) -> None:
-    """Draw the boundary point and the recourse."""
-    draw_point(ax, boundary, "boundary point", INK, 110.0)
+def draw_points(ax: Axes, boundary: FloatArray | None, end: FloatArray) -> None:
+    """Draw the boundary point, if there is one, and the recourse."""
+    if boundary is not None:
+        draw_point(ax, boundary, "boundary point", INK, 110.0)
     draw_point(ax, end, "recourse", RED, 80.0)

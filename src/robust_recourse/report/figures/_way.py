@@ -10,7 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from robust_recourse.report import _facts as facts
-from robust_recourse.report._plane import Names, choose_plane, trace_of
+from robust_recourse.report._plane import Names, choose_plane
+from robust_recourse.report._traces import has_boundary, way_of
 from robust_recourse.report._window import extent, jitter, window_around
 from robust_recourse.report.figures._scene import draw_point, draw_points, draw_regions, draw_samples, panels, show
 from robust_recourse.report.figures._style import INK, finish, in_style
@@ -35,21 +36,23 @@ def illustration(
 
     Star: refused point; black circle: boundary point; red circle: recourse; curve: iterates of the descent; green
     and blue dots: accepted and refused samples. If the neighbourhood is small in the whole scene, a second panel
-    shows it from near.
+    shows it from near. Of a recourse that needed no neighbourhood, such as a mere switch of a category, there are only
+    the two ends of the way. Where columns follow others, points are what the person does, and the decisions those about
+    what becomes of it.
 
     Parameters
     ----------
     recourse : Recourse
-        One recourse of a Bayesian method, say ``found[0]``.
+        One recourse, say ``found[0]``.
     model : object or callable, optional
         The model, as the method takes it. Its decision regions are the background, those of the slice through the
-        boundary point if there are more than two columns.
+        boundary point, or without one the recourse, if there are more than two columns.
     directions : pair of names or numbers, array_like of shape (2, p) or None
-        The plane that is shown, through the boundary point: two columns that may change, by name or number, or two
-        directions. None for the two columns of a frame whose changes cost this person most, categories included; if
-        fewer change, for numbers in which accepted and refused samples differ most. Of an array, None for the columns
-        that may change if they are at most two, and for the plane of the refused point, the boundary point and the
-        recourse if they are more.
+        The plane that is shown, through the boundary point: two columns that may change, by name or number, categories
+        included, or two directions. None for the two columns of a frame whose changes cost this person most, categories
+        included; if fewer change, for numbers in which accepted and refused samples differ most. Of an array, None for
+        the columns that may change if they are at most two, and for the plane of the refused point, the boundary point
+        and the recourse if they are more.
     columns : sequence of names, optional
         Names of the columns of an array; those of a frame are known. If they are a pandas Index the model is asked
         with frames, otherwise with arrays.
@@ -64,9 +67,10 @@ def illustration(
     Raises
     ------
     ValueError
-        If the recourse has no neighbourhood, or `directions` do not span a plane of columns that may change.
+        If there is no recourse, or it was read from a file, or `directions` do not span a plane of columns that may
+        change.
     """
-    trace, around = trace_of(recourse)
+    trace, around = way_of(recourse)
     plane = choose_plane(recourse, directions, columns, show="way")
     # A sample may have a category that neither the person nor the recourse has, and that no axis names.
     shown = plane.shows(around.samples)
@@ -75,11 +79,18 @@ def illustration(
     start, boundary, end = plane.spots(np.array([trace.x0, around.centre, trace.x]))
     near = np.concatenate([samples, path, [boundary, end]])
     whole = np.concatenate([near, [start]])
-    far = extent(whole, plane) > _FAR * extent(near, plane)
-    windows = [window_around(points, plane, 1.0 if far else _WIDE) for points in ([whole, near] if far else [whole])]
-    notes = [facts.outcome(recourse), facts.projection(plane, "All points are")]
+    middle = boundary if has_boundary(trace) else None
+    far = len(samples) > 0 and extent(whole, plane) > _FAR * extent(near, plane)
+    windows = [window_around(whole, plane, 1.0 if far else _WIDE)]
+    if far:
+        windows.append(window_around(near, plane, 1.0, every=False))
+    notes = [
+        facts.outcome(recourse),
+        facts.followed(recourse),
+        facts.projection(plane, "All points are", sampled=len(samples) > 0),
+    ]
     if model is not None and len(trace.x0) > len(plane.basis):
-        notes.append("The regions are those of the slice through the boundary point.")
+        notes.append(f"The regions are those of the slice through {facts.origin(trace)}.")
     decides = {"favourable": favourable, "threshold": threshold}
     with in_style():
         figure, axes = panels(plane, len(windows))
@@ -88,9 +99,10 @@ def illustration(
             show(ax, plane, window)
             if model is not None:
                 legend = draw_regions(ax, plane, window, model, columns, recourse, **decides)
-            draw_points(ax, boundary, end)
+            draw_points(ax, middle, end)
             draw_point(ax, start, "refused point", INK, 220.0, "*")  # above a boundary point at the same place
-            ax.plot(*path.T, color=INK, marker=".", markersize=5.0, label="path of the descent", zorder=4)
+            if len(samples):
+                ax.plot(*path.T, color=INK, marker=".", markersize=5.0, label="path of the descent", zorder=4)
             draw_samples(ax, samples, accepted, size=5.0 if far and ax is axes[0] else 18.0)
         if far:
             (left, right), (bottom, top) = windows[1]
