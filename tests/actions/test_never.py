@@ -13,6 +13,9 @@ from hypothesis import strategies as st
 from robust_recourse import ActionSet, NearestAccepted, RobustBayesianRecourse
 from robust_recourse.math.limits import Limits
 
+# The models of these tests look at one column.
+pytestmark = pytest.mark.filterwarnings("ignore:Column .* alone tells whom the model accepts")
+
 STATES = ["single", "married", "divorced", "widowed"]
 PEOPLE = pd.DataFrame({"state": STATES * 10, "income": np.arange(40.0)})
 

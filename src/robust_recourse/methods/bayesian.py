@@ -42,7 +42,8 @@ class RobustBayesianRecourse(PosteriorMethod):
         Smoothing; None for 0.25 sampling radii, 0.5 for a frame.
     delta_plus : float, optional
         Budget beyond the cost of the boundary point; not used if odds are promised. None for 0.2 or, for a frame, what
-        the cheapest row costs more of which the model is as sure as of four in five accepted training rows, or the
+        the cheapest row costs more of which the model is as sure as of four in five accepted training rows (a network:
+        of half), or the
         nearest of these rows if that is cheaper; half of the samples are then around that row.
     target_odds : float, optional
         Promised odds, at most 1: instead of the least worst-case odds within a budget, find the least cost at which
@@ -89,7 +90,8 @@ class RobustBayesianRecourse(PosteriorMethod):
     radius_ : float
         The sampling radius as a length.
     sure_ : float or None
-        The score that four in five accepted training rows of a frame have; None of arrays, and of models of labels.
+        The score that four in five accepted training rows of a frame have, or of networks half of them; None of arrays,
+        and of models of labels.
     score_unit_ : float
         What scores of the model's own are counted in: one robust standard deviation of those of the training rows.
     scales_ : Scales
