@@ -190,7 +190,7 @@ const en = {
   status_promised_survival_out_of_reach: "promised survival out of reach",
 
   why_at_the_edge: "The present model accepts this plan, but only just: after small changes to the model it may not.",
-  why_sure: "The model is as sure of this plan as of four in five people of the training data whom it accepts.",
+  why_sure: "The model is as sure of this plan as it mostly is of people of the training data whom it accepts.",
   why_nearest_accepted_row: "This plan leads to a person of the training data who was accepted; around them more people are accepted than around any other plan that was found.",
   why_fell_back_to_an_accepted_iterate: "The best point of the search was refused in the end; this is the best one that is accepted.",
   why_not_converged: "The plan is accepted, but the search ended before it could improve it any further.",
@@ -402,7 +402,7 @@ const de: Words = {
   status_promised_survival_out_of_reach: "zugesagter Bestand unerreichbar",
 
   why_at_the_edge: "Das heutige Modell nimmt diesen Plan an, aber nur knapp: Nach kleinen Änderungen am Modell gilt das vielleicht nicht mehr.",
-  why_sure: "Bei diesem Plan ist das Modell so sicher wie bei vier von fünf Personen der Trainingsdaten, die es annimmt.",
+  why_sure: "Bei diesem Plan ist das Modell so sicher, wie es bei Personen der Trainingsdaten, die es annimmt, meistens ist.",
   why_nearest_accepted_row: "Dieser Plan führt zu einer Person aus den Trainingsdaten, die angenommen wurde; um sie herum werden mehr Personen angenommen als um jeden anderen gefundenen Plan.",
   why_fell_back_to_an_accepted_iterate: "Der beste Punkt der Suche wurde am Ende abgelehnt; dies ist der beste, der angenommen wird.",
   why_not_converged: "Der Plan wird angenommen, aber die Suche endete, bevor sie ihn weiter verbessern konnte.",

@@ -66,6 +66,7 @@ def test_training_rows_that_disagree_are_named():
         ActionSet(PEOPLE.assign(years=[8, 12, 16, 8, 16, 16] * 15), link={"years": "school"})
 
 
+@pytest.mark.filterwarnings("ignore:Column .* alone tells whom the model accepts")
 def test_rows_with_gaps_say_nothing_about_a_link():
     gaps = PEOPLE.assign(years=PEOPLE["years"].where(PEOPLE["school"] != "college").astype("Int64"))
     actions = ActionSet(gaps, link={"years": "school"})
@@ -74,6 +75,7 @@ def test_rows_with_gaps_say_nothing_about_a_link():
     assert not found.valid.any()  # what college means for the years is not known
 
 
+@pytest.mark.filterwarnings("ignore:Column .* alone tells whom the model accepts")
 def test_a_missing_follower_stays_missing():
     gaps = PEOPLE.assign(years=PEOPLE["years"].astype(float).where(np.arange(90) != 0))
     actions = ActionSet(gaps, link={"years": "school"}, immutable=["savings", "income", "rent"])

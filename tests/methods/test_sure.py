@@ -164,7 +164,7 @@ def test_a_sure_row_with_bad_odds_says_so():
     told = np.flatnonzero((found.status == Status.SURE) & (found.log_worst_case_odds > 0.0))
     assert len(told)
     for i in told:
-        assert "four in five" in found.reason[i]
+        assert "as sure as it mostly is" in found.reason[i]
 
 
 def test_budgets_promises_and_juries_of_ones_own_reach_as_far_as_they_say():

@@ -442,6 +442,7 @@ def test_names_that_are_no_texts(lender):
 TEXTS = ["object", "str", "string", "string[python]", "string[pyarrow]", "large_string[pyarrow]", "category"]
 
 
+@pytest.mark.filterwarnings("ignore:Column 'town' alone tells whom the model accepts")
 @pytest.mark.parametrize("trained", TEXTS)
 @pytest.mark.parametrize("dtype", TEXTS)
 def test_texts_come_back_in_their_type(trained, dtype, tmp_path):

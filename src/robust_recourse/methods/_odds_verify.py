@@ -27,7 +27,7 @@ REASONS = {
     Status.NOT_CONVERGED: "The descent reached its cap of iterations; the recourse is accepted but may be improved.",
     Status.FELL_BACK: ("The model refuses the end of the descent; this is the best of its iterates that it accepts."),
     Status.SURE: (
-        "This is the cheapest row found of which the model is as sure as of four in five accepted training rows; of "
+        "This is the cheapest row found of which the model is as sure as it mostly is of accepted training rows; of "
         "the row with the best worst-case odds that costs no more it is less sure."
     ),
     Status.NEAREST: (
@@ -44,7 +44,7 @@ AT_THE_EDGE = (
     "a margin. A larger budget, delta_plus, or more columns to change may give one."
 )
 _SURE_AT_THE_EDGE = (
-    "This is the cheapest row found of which the model is as sure as of four in five accepted training rows. In the "
+    "This is the cheapest row found of which the model is as sure as it mostly is of accepted training rows. In the "
     "worst case its refusal is likelier than not, and nothing that costs no more has better odds."
 )
 SWITCHED = (

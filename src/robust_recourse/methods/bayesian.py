@@ -43,8 +43,7 @@ class RobustBayesianRecourse(PosteriorMethod):
     delta_plus : float, optional
         Budget beyond the cost of the boundary point; not used if odds are promised. None for 0.2 or, for a frame, what
         the cheapest row costs more of which the model is as sure as of four in five accepted training rows (a network:
-        of half), or the
-        nearest of these rows if that is cheaper; half of the samples are then around that row.
+        of half), or the nearest of these rows if that is cheaper; half of the samples are then around that row.
     target_odds : float, optional
         Promised odds, at most 1: instead of the least worst-case odds within a budget, find the least cost at which
         the worst-case odds are at most these. Each person then gets the margin that their own neighbourhood needs.

@@ -16,6 +16,7 @@ from robust_recourse.tables import Schema, Seen, Table
 __all__ = ["check_unseen", "doubt_favourable", "doubt_features"]
 
 _FEWEST = 5  # accepted rows, and refused ones: a column of fewer may follow them by chance
+_CLASSES = 20  # that a label has, at most
 _TELLS = 0.95  # of the accepted rows, and of the refused ones: what a label tells of a model that was trained with it
 
 
@@ -73,7 +74,7 @@ def doubt_features(model: Any, schema: Schema, table: Table, accepted: BoolArray
 
 
 def _deciding(table: Table, accepted: BoolArray) -> dict[int, float]:
-    """Return the columns of which a value tells whom the model accepts, and the share of the rows in which it does.
+    """Return the columns of few values of which one tells whom the model accepts, and the share of such rows.
 
     A gap tells nothing, so that a label with a few of them is found, too.
     """
@@ -83,7 +84,7 @@ def _deciding(table: Table, accepted: BoolArray) -> dict[int, float]:
     for k in np.flatnonzero(~table.missing.all(axis=0)).tolist():
         values, known = table.values[:, k], ~table.missing[:, k]
         some, counts = np.unique(values[known & accepted], return_counts=True)
-        if not len(some):
+        if not len(some) or len(np.unique(values[known])) > _CLASSES:
             continue
         right = known & ((values == some[counts.argmax()]) == accepted)
         if min(right[accepted].mean(), right[~accepted].mean()) >= _TELLS:
