@@ -470,3 +470,9 @@ def test_what_lost_its_last_bits_is_told_how_to_round():
     (lost, other) = ActionSet(step={"a": 0.01}).check(before, pd.DataFrame({"a": [142.89 + 1000.0, 142.895]}))
     assert str(lost).endswith("which is no multiple of 0.01: round it to 1142.89.")
     assert str(other).endswith("which is no multiple of 0.01.")
+
+
+def test_a_number_too_large_for_its_step_is_no_multiple():
+    X = pd.DataFrame({"rate": np.arange(40) / 10.0})
+    violations = ActionSet(X, bounds={"rate": (0, None)}).check(X.head(1), X.head(1).assign(rate=1.5e308))
+    assert any("multiple of 0.1" in str(violation) for violation in violations)

@@ -179,7 +179,7 @@ def test_what_cannot_be_written_is_refused(actions, error, match):
         ),
         (
             "[columns.a]\nzzz = 1",
-            "the keys there are immutable, direction, min, max, integer, step, categories, ordered",
+            "the keys there are 'immutable', 'direction', 'min', 'max', 'integer', 'step', 'categories', 'ordered'",
         ),
         ("[columns.credit.history]\nmin = 1", r'put a name with a dot in quotes, \[columns."credit.history"\]'),
         ("[amount]\nmin = 1", r"unknown key 'amount' at the top; write \[columns.amount\]"),

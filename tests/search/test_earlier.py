@@ -332,3 +332,21 @@ def test_what_follows_may_end_at_a_bound():
         method.moves_.to_values(points).round(2), np.array([0])
     )
     np.testing.assert_allclose(became, [[high, 7.0]])
+
+
+def test_how_sure_a_model_is_does_not_depend_on_the_unit_of_its_scores():
+    draw = np.random.default_rng(0)
+    X = draw.normal(size=(200, 3))
+    people = X[X.sum(axis=1) < 0.0][:8]
+    costs = []
+    for unit in (1.0, 2.0**-40):
+
+        def score(rows, unit=unit):
+            return unit * rows.sum(axis=1)
+
+        words = {"threshold": 0.5 * unit, "random_state": 0}
+        told = RobustBayesianRecourse(score, delta_plus=0.0, **words).fit(X).explain(people)
+        again = NearestAccepted(score, **words).fit(X).explain(people, earlier=told)
+        assert (again.cost > told.cost).any()  # of the nearest rows the model is surer
+        costs.append(again.cost)
+    np.testing.assert_array_equal(*costs)

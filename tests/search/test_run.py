@@ -283,5 +283,7 @@ def test_who_was_not_searched_for_again_is_told_so(train, clock):
             own, all_of_them = found.person == person, whole.person == person
             if own.sum() < all_of_them.sum():
                 fewer += found.reason[own].tolist()
+            if own.sum() == 3:
+                assert not any("further recourses" in reason for reason in found.reason[own])
     assert fewer
     assert all("time limit passed" in reason for reason in fewer)

@@ -172,7 +172,7 @@ class _Cells:
             yield "bounds", f"{moved}, which is {side}."
         for word, step in self.steps.items():
             if not _on_grid(new, step, self.precisions):
-                near = multiple(round(new / step), step)
+                near = multiple(round(new / step), step) if math.isfinite(new / step) else math.inf
                 hint = f": round it to {near!r}" if math.isclose(new, near, rel_tol=_LOST) else ""
                 what = "whole number" if step == 1 else f"multiple of {step:.15g}"
                 yield word, f"{moved}, which is no {what}{hint}."
@@ -284,6 +284,8 @@ def _precision(dtype: Any) -> type[Any]:
 
 def _on_grid(value: Any, step: float, precisions: set[type[Any]]) -> bool:
     """Whether a value is ``round(k * step, digits of the step)`` for an integer k, in one of the precisions."""
+    if not math.isfinite(value / step):
+        return False  # farther than anything is counted
     near = round(value / step)
     multiples = [multiple(k, step) for k in (near - 1, near, near + 1)]
     with np.errstate(over="ignore"):  # the next multiple may be more than the type holds

@@ -207,7 +207,7 @@ def _unknown(key: str, where: str, known: Iterable[str], hint: str) -> ValueErro
     close = difflib.get_close_matches(key, list(known), n=1)
     hint = hint or (f"did you mean {close[0]}?" if close else "")
     return ValueError(
-        f"unknown key {key!r} {where}; {hint + '; ' if hint else ''}the keys there are {', '.join(known)}."
+        f"unknown key {key!r} {where}; {hint + '; ' if hint else ''}the keys there are {', '.join(map(repr, known))}."
     )
 
 

@@ -127,7 +127,7 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
             # Where no row has it, the search goes towards those that the model accepts.
             self.candidates_ = points[consented & accepted] if (consented & accepted).any() else self.accepted_
         self.limits_ = _reachable(moves.limits(), self.candidates_)
-        self.score_unit_ = 1.0 if moves.plain else learn_score_unit(self, space)
+        self.score_unit_ = learn_score_unit(self, space)
         if space.exact:
             _warn_of_scales(points, self.limits_)
         self.seed_ = check_seed(self.random_state)

@@ -52,8 +52,8 @@ def doubt_favourable(found: Recourses, favourable: Any) -> None:
 def doubt_features(model: Any, schema: Schema, table: Table, accepted: BoolArray) -> None:
     """Ask whether a column of the training rows is the label.
 
-    That is a column that the model does not know by its name, if it knows names, or one with two values that tell whom
-    it accepts, without any other column: in nearly every row, since few models learn nothing but the label.
+    That is a column that the model does not know by its name, if it knows names, or one with few values of which one
+    tells whom it accepts, without any other column: in nearly every row, since few models learn nothing but the label.
     """
     names, trained = schema.names, getattr(model, "feature_names_in_", None)
     extra = [] if names is None or trained is None else np.flatnonzero(~names.isin(trained)).tolist()

@@ -7,6 +7,7 @@ import numpy as np
 from robust_recourse._typing import BoolArray
 from robust_recourse.result import Recourse, Trace
 from robust_recourse.sampling.neighbourhood import Neighbourhood
+from robust_recourse.search.doing import may_move
 
 __all__ = ["has_boundary", "may_change", "trace_of", "way_of"]
 
@@ -44,13 +45,6 @@ def has_boundary(trace: Trace) -> bool:
 
 def may_change(trace: Trace) -> BoolArray:
     """Return the columns that the person may change, of shape (p,)."""
-    limits = trace.moves.limits()
-    low, high = limits.box(trace.x0)
-    free = low < high
-    for k in np.flatnonzero(limits.categories).tolist():
-        targets = limits.targets[k]
-        assert targets is not None
-        codes = np.arange(len(targets), dtype=float)
-        free[k] = limits.may_switch(k, np.full(len(codes), trace.x0[k]), codes).any()
-    fixed = np.array([column.kind == "fixed" for column in trace.moves.columns])
-    return np.asarray(free & ~fixed & ~trace.missing)
+    moves = trace.moves
+    free: BoolArray = may_move(moves.limits(), moves, trace.x0[None], trace.missing[None])[0]
+    return free

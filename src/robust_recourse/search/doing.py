@@ -11,7 +11,7 @@ from robust_recourse.math.limits import Limits
 from robust_recourse.search.space import Space
 from robust_recourse.tables import Table
 
-__all__ = ["done_to_become", "movable"]
+__all__ = ["done_to_become", "may_move", "movable"]
 
 
 def done_to_become(space: Space, after: Table) -> tuple[FloatArray, BoolArray]:
@@ -50,10 +50,14 @@ def _reached(space: Space, after: Table, *, still: bool) -> tuple[FloatArray, Bo
 
 def movable(limits: Limits, space: Space) -> BoolArray:
     """Which cells may change, and can: of shape (m, p)."""
-    points, missing = space.points, space.table.missing
+    return may_move(limits, space.moves, space.points, space.table.missing)
+
+
+def may_move(limits: Limits, moves: Moves, points: FloatArray, missing: BoolArray) -> BoolArray:
+    """Which cells of points of shape (m, p) may change, and can, by the limits of a table; empty ones never."""
     lower, upper = limits.box(points)
-    free: BoolArray = (lower < upper) & ~missing & space.moves.numbers
-    if space.exact:
+    free: BoolArray = (lower < upper) & ~missing & moves.numbers
+    if moves.plain:
         # Nothing is rounded into the bounds of an array: who is out of them keeps the value.
         free &= (points >= limits.lower) & (points <= limits.upper)
     for k in np.flatnonzero(limits.categories):

@@ -108,7 +108,7 @@ def _fewest(
         exact = known_points(method, task, most) or Exact.nothing(task.x0)
     except OutOfTime:
         points[~few] = np.nan  # boundary points are accepted
-        return points, nobody, ~few
+        return points, nobody, np.asarray(np.isnan(points).any(axis=1))
     least = np.nan_to_num(task.limits.cost(boundary, task.x0), nan=0.0)
     points, late = np.where(np.isnan(points), exact.x, points), nobody
     ladder = ladder_of(method.candidates_)

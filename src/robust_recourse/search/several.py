@@ -78,7 +78,7 @@ def several(
             person.offer(recourse, mask)
         for person in wanting:
             person.choose()
-    return [person.ranked() for person in known]
+    return [person.ranked(n_recourses) for person in known]
 
 
 def _search(
@@ -132,7 +132,7 @@ class _Person:
         # Every search counts the question about the row itself.
         recourse = replace(recourse, n_queries=recourse.n_queries - 1)
         self._asked += recourse.n_queries
-        self._late |= recourse.status in (Status.TIME_LIMIT, Status.HURRIED)
+        self._late |= recourse.status is Status.TIME_LIMIT
         if not recourse.valid:
             return
         found = _Found(recourse, mask, _changed(self._space, self.number, recourse))
@@ -156,12 +156,12 @@ class _Person:
             known.changed < found.changed and known.recourse.cost <= found.recourse.cost for known in self.chosen
         )
 
-    def ranked(self) -> list[Answer]:
+    def ranked(self, wanted: int) -> list[Answer]:
         """Return what was chosen, the cheapest first; it takes the questions of all searches in vain on itself."""
         first, *others = (found.recourse for found in sorted(self.chosen, key=_order))
         vain = self._asked - first.n_queries - sum(recourse.n_queries for recourse in others)
         first = replace(first, n_queries=first.n_queries + vain)
-        if not self._late:
+        if not self._late or len(self.chosen) >= wanted:
             return [first, *others]
         return [replace(answer, reason=answer.reason + _NOT_ALL) for answer in (first, *others)]
 
