@@ -416,7 +416,7 @@ def test_frames_are_certified_in_units_of_cost():
     other = found.x.assign(income=3210.0)  # just beyond the boundary
     certificates = certify(method, other, refused)
     assert (certificates.certified_radius < 0.5 * stored.certified_radius).all()
-    np.testing.assert_allclose([one.point[0] for one in certificates], other["income"] / found[0].trace.unit[0])
+    np.testing.assert_allclose([one.point[0] for one in certificates], other["income"] / found[0].trace.moves.units[0])
 
 
 SAMPLES, LABELS = [[0.0, 0.0], [1.0, 1.0], [2.0, 0.0]], [0, 1, 1]

@@ -166,7 +166,7 @@ def test_worst_cases_take_rows_of_the_table(lender):
     moved = one.x.copy()
     moved[name] += 10
     point = one.trace.x.copy()
-    point[k] += 10 / one.trace.unit[k]
+    point[k] += 10 / one.trace.moves.units[k]
     assert one.worst_case(moved).log_odds == one.trace.worst_case(point).log_odds
     assert one.worst_case(moved).log_odds != own.log_odds
     with pytest.raises(ValueError, match=r"at must have the columns of the table; it lacks \['income'\]"):

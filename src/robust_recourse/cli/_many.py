@@ -16,17 +16,8 @@ from robust_recourse.cli._wording import in_options
 
 __all__ = ["add_cluster", "explain_many", "is_many"]
 
-_ONE = (
-    "html",
-    "explorer",
-    "overwrite",
-    "locale",
-    "raw_csv",
-    "json",
-    "ledger",
-    "time_limit",
-    "earlier",
-)  # about one table
+# Options about one table.
+_ONE = ("html", "explorer", "overwrite", "locale", "raw_csv", "json", "ledger", "time_limit", "earlier")
 
 
 def add_cluster(parser: argparse.ArgumentParser) -> None:

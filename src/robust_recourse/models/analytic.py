@@ -23,7 +23,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, Stan
 
 from robust_recourse._typing import FloatArray
 
-__all__ = ["Differentiable", "differentiable", "is_logistic", "linear_terms", "regression_terms"]
+__all__ = ["Differentiable", "differentiable", "is_logistic", "linear_terms", "summed_terms"]
 
 Differentiable = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 
@@ -90,11 +90,11 @@ def linear_terms(model: Any) -> tuple[FloatArray, float] | None:
     return _terms(model) if callable(getattr(model, "decision_function", None)) else None
 
 
-def regression_terms(model: Any) -> tuple[FloatArray, float] | None:
-    """Return the coefficients and the intercept of a linear regression; None of other models."""
+def summed_terms(model: Any) -> tuple[FloatArray, float] | None:
+    """Return the same, or those of a linear regression: its predictions are what a threshold is compared with."""
     kind = type(model)
-    known = kind.__name__ in _REGRESSORS and kind.__module__.startswith("sklearn.")
-    return _terms(model) if known else None
+    regression = kind.__name__ in _REGRESSORS and kind.__module__.startswith("sklearn.")
+    return _terms(model) if regression else linear_terms(model)
 
 
 def _terms(model: Any) -> tuple[FloatArray, float] | None:

@@ -55,15 +55,6 @@ class Trace:
     weights: FloatArray | None = None
     order: IntArray | None = None
 
-    @property
-    def unit(self) -> FloatArray | None:
-        """What times a number is one of the table, of shape (p,); None of an array, whose numbers are so already.
-
-        NaN for columns without numbers, or with costs of their own.
-        """
-        moves = self.moves
-        return None if moves.plain else np.where(moves.numbers & moves.linear, moves.units, np.nan)
-
     def became(self, points: FloatArray) -> FloatArray:
         """Return what becomes of the person at points, of shape (n, p): rows in the units of the table, with codes."""
         values = points

@@ -6,7 +6,7 @@ adds to the score of a person is found out by trying.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import logit
@@ -14,7 +14,7 @@ from scipy.special import logit
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse.actions.rules import Rule
 from robust_recourse.math.sums import Sums, cheapest_sums, out_of_reach
-from robust_recourse.models.analytic import is_logistic, linear_terms, regression_terms
+from robust_recourse.models.analytic import is_logistic, summed_terms
 from robust_recourse.models.decisions import Decision
 from robust_recourse.models.encoding import encodes_one_by_one, split_off
 from robust_recourse.search.exact import Exact
@@ -69,7 +69,7 @@ def _least_score(method: Method) -> tuple[float, float] | None:
     """Return the sign with which the score counts, and the least score that the search asks for, if it is linear."""
     jury, last = method.jury is not None and not method.counts_votes, split_off(method.model)[1]
     # A subclass may decide in any other way.
-    if jury or _linear(last) is None or not type(last).__module__.startswith("sklearn."):
+    if jury or summed_terms(last) is None or not type(last).__module__.startswith("sklearn."):
         return None
     if not encodes_one_by_one(method.model):
         return None
@@ -81,11 +81,6 @@ def _least_score(method: Method) -> tuple[float, float] | None:
     if decision.classes is None or decision.sign == 0.0 or (asked and not is_logistic(method.model)):
         return None
     return decision.sign, float(logit(max([0.5, *asked] if method.threshold is None else asked)))
-
-
-def _linear(model: Any) -> tuple[FloatArray, float] | None:
-    """Return the coefficients and the intercept of a linear model."""
-    return linear_terms(model) or regression_terms(model)
 
 
 class _Added(NamedTuple):
@@ -133,7 +128,7 @@ def _added(method: Method, task: Task, sign: float) -> _Added:
 def _scores(method: Method, task: Task, rows: FloatArray, people: IntArray) -> FloatArray | None:
     """Return the scores of rows of people, before the sign; None if they cannot be encoded."""
     encode, model = split_off(method.model)
-    coefficients, intercept = _linear(model) or (np.zeros(0), 0.0)
+    coefficients, intercept = summed_terms(model) or (np.zeros(0), 0.0)
     try:
         encoded = encode(task.space.decode(rows, people))
     except Exception:  # the search asks the model, which says what is wrong
