@@ -1,6 +1,6 @@
 // The people of a batch as an analyst looks at them: filtered, sorted, in groups.
 
-import { needsNothing, own, usable } from "./plans";
+import { inOrder, needsNothing, own, usable } from "./plans";
 import type { Cell, Person, Plan } from "./types";
 
 export interface Line {
@@ -10,6 +10,7 @@ export interface Line {
   status: string;
   changes: number | null;
   cost: number | null;
+  /** What says whether the plan lasts: a proven bound where there are such, else the share of the retrained models. */
   share: number | null;
 }
 
@@ -30,9 +31,9 @@ export interface Group {
   share: number | null;
 }
 
-export function linesOf(people: Person[]): Line[] {
+export function linesOf(people: Person[], proven: boolean): Line[] {
   return people.map((person) => {
-    const plan = person.plans?.[0] ?? null;
+    const plan = inOrder(person.plans ?? [])[0] ?? person.plans?.[0] ?? null;
     const outcome = plan && usable(plan) ? "plan" : plan && needsNothing(plan) ? "accepted" : "none";
     const some = outcome === "plan" ? plan : null;
     return {
@@ -42,7 +43,7 @@ export function linesOf(people: Person[]): Line[] {
       status: plan?.status ?? "",
       changes: some && own(some).length,
       cost: some && some.cost,
-      share: some && some.share,
+      share: some && (proven ? some.bound : some.share),
     };
   });
 }

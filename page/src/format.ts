@@ -1,5 +1,6 @@
 // Numbers, values and dates in the signs of whoever reads the page.
 
+import { type Reading, type Signs, type Takes, readingOf, signsOf, typed } from "./numbers";
 import type { Cell, Column } from "./types";
 
 const SIGNS: Record<string, string> = { "€": "EUR", $: "USD", "£": "GBP", "¥": "JPY" };
@@ -24,11 +25,14 @@ export interface ValueWords {
 
 export class Format {
   private readonly made = new Map<string, Intl.NumberFormat>();
+  private readonly signs: Signs;
 
   constructor(
     readonly locale: string,
     private readonly words: ValueWords,
-  ) {}
+  ) {
+    this.signs = signsOf(locale);
+  }
 
   /** A count. */
   count(number: number): string {
@@ -70,6 +74,28 @@ export class Format {
     return rounded === cell ? told : this.words.about.replace("{value}", told);
   }
 
+  /** A number as somebody would type it. */
+  typed(number: number): string {
+    return typed(number, this.signs);
+  }
+
+  /** What somebody has typed for a column. */
+  read(text: string, column: Column, takes: Takes): Reading {
+    const { unit } = column;
+    const percent = unit === "%" ? 1 : unit === "fraction" ? 0.01 : null;
+    return readingOf(text, this.signs, takes, this.units(unit), percent);
+  }
+
+  /** How a unit may be written beside a number. */
+  private units(unit: string): string[] {
+    const code = codeOf(unit);
+    if (!code) return unit ? [unit] : [];
+    const named = (["symbol", "narrowSymbol", "name"] as const).flatMap((currencyDisplay) =>
+      [1, 2].flatMap((n) => this.with({ style: "currency", currency: code, currencyDisplay }).formatToParts(n)),
+    );
+    return [unit, code, ...named.filter((part) => part.type === "currency").map((part) => part.value)];
+  }
+
   private text(text: string, column: Column): string {
     if (column.unit === "date" || /^\d{4}-\d\d-\d\d(T00:00:00)?$/.test(text)) return this.day(text.slice(0, 10));
     return printable(text) || this.words.empty;
@@ -82,8 +108,8 @@ export class Format {
       const share = Number((unit === "%" ? number / 100 : number).toPrecision(15));
       return this.with({ style: "percent", ...digits }).format(share);
     }
-    const code = SIGNS[unit] ?? unit;
-    if (/^[A-Z]{3}$/.test(code)) {
+    const code = codeOf(unit);
+    if (code) {
       return this.with({ style: "currency", currency: code, minimumFractionDigits: 0, ...digits }).format(number);
     }
     const told = Math.abs(number) >= 1e16 ? String(number) : this.with(digits).format(number);
@@ -99,6 +125,12 @@ export class Format {
     }
     return made;
   }
+}
+
+/** The currency that a unit is; empty if it is none. */
+function codeOf(unit: string): string {
+  const code = SIGNS[unit] ?? unit;
+  return /^[A-Z]{3}$/.test(code) ? code : "";
 }
 
 function sinceDay(unit: string, days: number): string {

@@ -1,6 +1,6 @@
 // Plans: which is the cheapest, which the safest, and what a person's wishes make of them.
 
-import type { Cell, Change, Column, Ease, Person, Plan, Wish, Wishes } from "./types";
+import type { Cell, Change, Column, Ease, Offers, Person, Plan, Wish, Wishes } from "./types";
 
 export const MOST_PLANS = 4;
 /** Factors on the cost of what a person finds easy or hard. */
@@ -37,11 +37,43 @@ export function cheapest(plans: Plan[]): Plan | undefined {
   return best(plans, (plan) => -(plan.cost ?? Infinity));
 }
 
-/** The plan that most retrained models accept, the cheaper one of two; none if nobody was asked. */
+/** The plan with the highest proven bound, then with the largest share, then the cheapest; none if nobody was asked. */
 export function safest(plans: Plan[]): Plan | undefined {
-  const known = plans.filter((plan) => plan.share !== null);
-  const most = Math.max(...known.map((plan) => plan.share ?? 0));
-  return known.length > 1 ? cheapest(known.filter((plan) => plan.share === most)) : undefined;
+  const known = plans.filter((plan) => plan.share !== null || plan.bound !== null);
+  const proven = most(known, (plan) => plan.bound);
+  return known.length > 1 ? cheapest(most(proven, (plan) => plan.share)) : undefined;
+}
+
+function most(plans: Plan[], value: (plan: Plan) => number | null): Plan[] {
+  const top = Math.max(...plans.map((plan) => value(plan) ?? -1));
+  return plans.filter((plan) => (value(plan) ?? -1) === top);
+}
+
+/** Plans that are accepted, and are less than was asked for. */
+const SHORT = new Set(["promised odds out of reach", "margin out of reach", "quorum out of reach", "promised survival out of reach"]);
+
+/** The plans that can be chosen: those that are what was asked for first, the cheapest before all others. */
+export function inOrder(plans: Plan[]): Plan[] {
+  const cost = (plan: Plan) => plan.cost ?? Infinity;
+  const order = (one: Plan, other: Plan) => Number(SHORT.has(one.status)) - Number(SHORT.has(other.status)) || (cost(one) === cost(other) ? 0 : cost(one) - cost(other));
+  return plans.filter(usable).sort(order);
+}
+
+/** Whether another plan costs less, and is worse in nothing. */
+export function beaten(plan: Plan, plans: Plan[]): boolean {
+  const level = (one: number | null, other: number | null) => (one ?? -1) >= (other ?? -1);
+  return plans.some(
+    (other) =>
+      (other.cost ?? Infinity) < (plan.cost ?? Infinity) &&
+      level(other.share, plan.share) &&
+      level(other.bound, plan.bound) &&
+      (SHORT.has(plan.status) || !SHORT.has(other.status)),
+  );
+}
+
+/** Whether models apart from the search have judged a plan. */
+export function measured(plan: Plan, offers: Offers): boolean {
+  return plan.bound !== null || (plan.share !== null && !offers.guided);
 }
 
 function best(plans: Plan[], score: (plan: Plan) => number): Plan | undefined {
@@ -64,6 +96,11 @@ export function isWish(wish: Wish): boolean {
   return wish.ease !== "any" || wish.low !== null || wish.high !== null || wish.values !== null;
 }
 
+/** Whether a limit was typed that cannot be understood. */
+export function isWrong(wish: Wish): boolean {
+  return wish.low === undefined || wish.high === undefined;
+}
+
 function factor(wishes: Wishes, column: number): number {
   return DIFFICULTY[wishes.get(column)?.ease ?? "any"];
 }
@@ -72,7 +109,7 @@ function allows(wish: Wish, change: Change): boolean {
   if (wish.ease === "cannot") return change.cost === 0;
   if (wish.values !== null) return wish.values.includes(change.to);
   if (typeof change.to !== "number") return true;
-  return (wish.low === null || change.to >= wish.low) && (wish.high === null || change.to <= wish.high);
+  return change.to >= (wish.low ?? -Infinity) && change.to <= (wish.high ?? Infinity);
 }
 
 /** 1 if a change raises a value, -1 if it lowers it, 0 if its values have no order. */

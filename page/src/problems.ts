@@ -2,6 +2,17 @@
 
 import type { Speech } from "./language";
 import { Problem } from "./sources/service";
+import type { Column, Entered } from "./types";
+
+/** Which columns of a row have to be corrected or filled in; empty if none. */
+export function complaintAbout(columns: Column[], row: Entered[], say: Speech["say"]): string {
+  const named = (key: "correct" | "fillIn", those: (column: Column, k: number) => boolean) => {
+    const found = columns.filter(those).map((column) => column.title);
+    return found.length ? say(key, { columns: found.join(", ") }) : "";
+  };
+  const [wrong, empty] = [named("correct", (_, k) => row[k] === undefined), named("fillIn", (column, k) => row[k] === null && !column.nullable)];
+  return [wrong, empty].filter(Boolean).join(" ");
+}
 
 export function spoken(error: unknown, speech: Speech): string {
   if (error instanceof Problem) {

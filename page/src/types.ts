@@ -1,6 +1,11 @@
 // What the page knows: columns, people, plans. Values of a row stand in the order of the columns.
 
+import type { Takes } from "./numbers";
+
 export type Cell = string | number | boolean | null;
+
+/** A cell that is being filled in; undefined: what was typed could not be understood, or cannot be. */
+export type Entered = Cell | undefined;
 
 export interface Counts {
   accepted: number[];
@@ -27,6 +32,10 @@ export interface Column {
   lower: number | null;
   upper: number | null;
   step: number | null;
+  /** Numbers that a row may have here. */
+  takes: Takes;
+  /** The smallest and the largest number of the training rows. */
+  seen: [number, number] | null;
   digits: number | null;
   unit: string;
   categories: Cell[];
@@ -54,7 +63,9 @@ export interface Plan {
   valid: boolean;
   exists: boolean;
   cost: number | null;
+  /** The share of the retrained models that accept. */
   share: number | null;
+  /** The least survival that models apart from the search prove. */
   bound: number | null;
   changes: Change[];
   /** What models said when some changes are made, by the bits of those that cost something. */
@@ -75,8 +86,9 @@ export type Ease = "any" | "easy" | "hard" | "cannot";
 /** What a person says about a column. */
 export interface Wish {
   ease: Ease;
-  low: number | null;
-  high: number | null;
+  /** Acceptable numbers; null: no limit, undefined: what was typed is none. */
+  low: number | null | undefined;
+  high: number | null | undefined;
   /** Acceptable categories; null: all of them. */
   values: Cell[] | null;
 }
@@ -98,6 +110,10 @@ export interface Offers {
   search: boolean;
   jury: boolean;
   jurors: number | null;
+  /** The jury guided the search, so that it cannot judge what was found. */
+  guided: boolean;
+  /** Models apart from the search have judged. */
+  check: boolean;
   ledger: boolean;
   notice: boolean;
 }

@@ -225,3 +225,29 @@ def service(counter, tmp_path_factory):
     words = ("method.zip", "--ledger", "promises.db", "--people", "people.csv", "--id", "id", "--allow-search")
     with serving(folder, *words, "--name", "Applicants") as address:
         yield address
+
+
+@pytest.fixture(scope="session")
+def amounts(tmp_path_factory):
+    """The address of a service whose columns are amounts with cents, two whole numbers and a 0 or 1."""
+    pytest.importorskip("fastapi", reason="The service needs its extra.")
+    pytest.importorskip("skops", reason="Methods are saved with skops.")
+    rng = np.random.default_rng(0)
+    n = 200
+    rows = pd.DataFrame(
+        {
+            "income": rng.uniform(0, 40_000, n).round(2),
+            "savings": rng.uniform(0, 30_000, n).round(2),
+            "rate": rng.uniform(-2, 9, n).round(3),
+            "age": rng.integers(19, 75, n),
+            "owner": rng.integers(0, 2, n).astype(float),
+        }
+    )
+    rows.loc[0, "income"] = 0.0
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    model.fit(rows, rows["income"] + rows["savings"] / 2 > 30_000)
+    folder = tmp_path_factory.mktemp("amounts")
+    actions = ActionSet(immutable=["age", "owner"], units={"income": "EUR", "savings": "EUR"})
+    save(NearestAccepted(model, actions, random_state=0).fit(rows), folder / "method.zip")
+    with serving(folder, "method.zip") as address:
+        yield address

@@ -1,6 +1,7 @@
 // From JSON to what the page knows. Whatever is not as it should be is left out, never guessed.
 
 import { printable } from "../format";
+import { ANYTHING } from "../numbers";
 import type { Cell, Change, Column, Distribution, Person, Plan, Verdict } from "../types";
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -54,6 +55,8 @@ export function columnOf(value: Json, more: Partial<Column> = {}): Column {
     lower: null,
     upper: null,
     step: null,
+    takes: ANYTHING,
+    seen: null,
     digits: number(told["digits"]),
     unit: text(told["unit"]),
     categories: list(told["categories"]).map(cell),

@@ -1,7 +1,8 @@
 // The service that serves the page.
 
 import { printable } from "../format";
-import { DIFFICULTY, MOST_PLANS, after, alike, stepRows, usable } from "../plans";
+import type { Takes } from "../numbers";
+import { DIFFICULTY, MOST_PLANS, after, alike, beaten, stepRows, usable } from "../plans";
 import type { Cell, Column, Person, Plan, Receipt, Source, Verdict, Wishes } from "../types";
 import { type Fields, type Json, cell, columnOf, distribution, fields, label, list, number, peopleOf, text } from "./reading";
 
@@ -70,7 +71,8 @@ function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
 /** The source of a service, once it has told what it knows. */
 export async function served(connection: Connection): Promise<Source> {
   const schema = fields(await connection.get("v1/schema"));
-  const columns = list(schema["columns"]).map(servedColumn);
+  const properties = fields(fields(schema["row"])["properties"]);
+  const columns = list(schema["columns"]).map((column) => servedColumn(column, fields(properties[text(fields(column)["name"])])));
   const jury = schema["jury"] === null ? null : fields(schema["jury"]);
   const searchable = fields(schema["people"])["search"] === true;
   const limited = fields(schema["limits_of_service"]);
@@ -109,6 +111,8 @@ export async function served(connection: Connection): Promise<Source> {
       search: searchable,
       jury: jury !== null,
       jurors: jury && number(jury["models"]),
+      guided: jury !== null,
+      check: jury !== null && number(jury["check"]) !== null,
       ledger: schema["ledger"] === true,
       notice: true,
     },
@@ -120,8 +124,9 @@ export async function served(connection: Connection): Promise<Source> {
       if (!first || most === 1) return plans;
       told([first]);
       const more = (await explain([person.row], most, { ...limits, time_limit: seconds }, signal))[0]?.plans ?? [];
-      // The first one was given all the time that it needed, and stays whatever comes of the others.
-      return [first, ...more.filter((plan) => usable(plan) && !alike(plan, first))].slice(0, most);
+      // The first one was given all the time that it needed: others join it, and replace it only if they are better.
+      const all = [first, ...more.filter((plan) => usable(plan) && !alike(plan, first))];
+      return all.filter((plan) => !beaten(plan, all)).slice(0, most);
     },
     verdicts,
     today: async (person, signal) => (await verdicts([person.row], signal))[0] ?? null,
@@ -169,12 +174,13 @@ function receiptOf(value: Json): Receipt {
   };
 }
 
-function servedColumn(value: Json): Column {
+function servedColumn(value: Json, row: Fields): Column {
   const told = fields(value);
   const kind = text(told["kind"]);
   const categories = list(told["categories"]).map((each) => cell(fields(each)["value"]));
   const direction = text(told["direction"]);
   const [low, high] = list(told["seen"]).map(number);
+  const seen: [number, number] | null = typeof low === "number" && typeof high === "number" ? [low, high] : null;
   return columnOf(value, {
     title: printable(text(told["label"]) || text(told["name"])),
     kind: kind === "number" ? "number" : kind === "text" ? "text" : "category",
@@ -186,12 +192,27 @@ function servedColumn(value: Json): Column {
     lower: number(told["lower"]) ?? low ?? null,
     upper: number(told["upper"]) ?? high ?? null,
     step: number(told["step"]),
+    takes: takesOf(row, seen),
+    seen,
     digits: number(told["decimals"]),
     categories,
     initial: cell(told["default"]),
     nullable: told["missing_allowed"] === true,
     distribution: distribution(told["histogram"]),
   });
+}
+
+/** Which numbers the service takes in a row; none below zero where nobody has one. */
+function takesOf(row: Fields, seen: [number, number] | null): Takes {
+  const end = (name: string) => (typeof row[name] === "number" ? Number(row[name].toPrecision(12)) : null);
+  const low = end("minimum");
+  const among = list(row["enum"]).filter((each) => typeof each === "number");
+  return {
+    low: seen && seen[0] >= 0 ? Math.max(low ?? 0, 0) : low,
+    high: end("maximum"),
+    whole: [row["type"]].flat().includes("integer"),
+    among: among.length ? among : null,
+  };
 }
 
 /** What a person says, as the limits of a request. */
@@ -205,8 +226,8 @@ export function limitsOf(wishes: Wishes, columns: Column[]): Fields {
     if (column === undefined) continue;
     const { name, lower, upper } = column;
     // An end that the lender's own lies within says nothing more.
-    const low = wish.low !== null && (lower === null || wish.low > lower) ? wish.low : null;
-    const high = wish.high !== null && (upper === null || wish.high < upper) ? wish.high : null;
+    const low = typeof wish.low === "number" && (lower === null || wish.low > lower) ? wish.low : null;
+    const high = typeof wish.high === "number" && (upper === null || wish.high < upper) ? wish.high : null;
     if (wish.ease === "cannot") {
       fixed.push(name);
       continue;

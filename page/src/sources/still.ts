@@ -12,25 +12,27 @@ export function still(data: Json): Source {
   const people = stillPeople(told);
   const shown = list(told["background"]);
   const columns = list(told["columns"]).map((column, k) => columnOf(column, { distribution: distribution(shown[k]) }));
-  return reading(columns, people, text(told["title"]), text(told["when"]), number(told["jurors"]));
+  return reading(columns, people, text(told["title"]), text(told["when"]), number(told["jurors"]), told["guided"] !== false);
 }
 
 /** The source of a result file, a document of `to_json`; null if it is none. */
 export function opened(document: Json, title: string): Source | null {
   const columns = columnsOf(document);
   const people = peopleOf(document, columns);
-  return columns.length && people.length ? reading(columns, people, title, "", null) : null;
+  return columns.length && people.length ? reading(columns, people, title, "", null, true) : null;
 }
 
-function reading(columns: Column[], people: Person[], title: string, when: string, jurors: number | null): Source {
+function reading(columns: Column[], people: Person[], title: string, when: string, jurors: number | null, guided: boolean): Source {
   fillIn(columns, people);
-  const jury = people.some((person) => person.plans?.some((plan) => plan.share !== null));
+  const some = (known: (plan: Plan) => boolean) => people.some((person) => person.plans?.some(known));
+  const jury = some((plan) => plan.share !== null);
+  const check = some((plan) => plan.bound !== null);
   const refuse = () => Promise.reject(new Error("needs a service"));
   return {
     title,
     when,
     columns,
-    offers: { asks: false, search: true, jury, jurors, ledger: false, notice: people.some((person) => person.notice) },
+    offers: { asks: false, search: true, jury, jurors, guided, check, ledger: false, notice: people.some((person) => person.notice) },
     find(wanted) {
       const matching = matchingPeople(people, wanted);
       return Promise.resolve({ people: matching.slice(0, MOST_FOUND), total: matching.length });

@@ -1,10 +1,10 @@
 // Choose a person of the table, or enter one.
 
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useSpeech } from "../language";
 import { Latest } from "../latest";
-import { spoken } from "../problems";
-import type { Cell, Column, Person, Source } from "../types";
+import { complaintAbout, spoken } from "../problems";
+import type { Cell, Column, Entered, Person, Source } from "../types";
 import { Field } from "./field";
 import { Chip, Failed } from "./parts";
 
@@ -77,20 +77,24 @@ function Search({ source, onChoose }: { source: Source; onChoose: (person: Perso
 
 function Enter({ columns, onChoose }: { columns: Column[]; onChoose: (person: Person) => void }) {
   const { say } = useSpeech();
-  const [row, setRow] = useState<Cell[]>(() => columns.map((column) => column.initial));
+  const [row, setRow] = useState<Entered[]>(() => columns.map((column) => column.initial));
   const [id, setId] = useState("");
-  const [missing, setMissing] = useState<Column[]>([]);
+  const [wrong, setWrong] = useState("");
+  const [tried, setTried] = useState(0);
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus(), [tried]);
   const submit = (event: Event) => {
     event.preventDefault();
-    const empty = columns.filter((column, k) => row[k] === null && !column.nullable);
-    setMissing(empty);
-    if (!empty.length) onChoose({ id: id.trim() || say("somebody"), row, accepted: null, plans: null, notice: "" });
+    const complaint = complaintAbout(columns, row, say);
+    setWrong(complaint);
+    if (complaint) setTried(tried + 1);
+    else onChoose({ id: id.trim() || say("somebody"), row: row as Cell[], accepted: null, plans: null, notice: "" });
   };
   return (
     <section class="panel" aria-labelledby="enter">
       <h2 id="enter">{say("enterPerson")}</h2>
       <p>{say("enterLead")}</p>
-      <form onSubmit={submit} noValidate>
+      <form ref={form} onSubmit={submit} noValidate>
         <div class="fields">
           <div class="field">
             <label for="person-id">{say("idOfPerson")}</label>
@@ -100,13 +104,15 @@ function Enter({ columns, onChoose }: { columns: Column[]; onChoose: (person: Pe
             <Field
               key={column.name}
               column={column}
-              value={row[k] ?? null}
+              value={row[k]}
               today={row[k] ?? null}
+              live
+              tried={tried}
               onChange={(value) => setRow((now) => now.map((own, place) => (place === k ? value : own)))}
             />
           ))}
         </div>
-        {missing.length > 0 && <Failed error={say("fillIn", { columns: missing.map((column) => column.title).join(", ") })} />}
+        {wrong && <Failed error={wrong} />}
         <div class="actions">
           <button type="submit" class="main">
             {say("findPlans")}

@@ -5,12 +5,19 @@ import { type Filter, type Line, type SortKey, filtered, groupOf, groups, linesO
 import { useSpeech } from "../language";
 import { spoken } from "../problems";
 import { called, meaning } from "../statuses";
-import type { Person, Source } from "../types";
+import type { Offers, Person, Source } from "../types";
+import type { Key } from "../words";
 import { Chip, Failed } from "./parts";
 
 const LINE = 48; // pixels of a line, as in the style sheet
 const BEYOND = 8; // lines above and below those in sight
 const MOST_GROUPS = 30;
+
+/** What says whether plans last: its name in the table and that of its mean; nothing if nobody was asked. */
+function lasting({ jury, guided, check }: Offers): [Key, Key] | null {
+  if (check) return ["survivalLeast", "meanBound"];
+  return jury ? (guided ? ["guiding", "meanGuiding"] : ["survivalShort", "meanShare"]) : null;
+}
 
 /** What an analyst looked at last, so that they come back to it. */
 export interface Looked {
@@ -54,7 +61,7 @@ export function Everybody({ source, looked, onLook, onChoose }: Props) {
     if (!source.offers.asks && !people.length) start();
   }, [source]);
 
-  const lines = useMemo(() => linesOf(people), [people]);
+  const lines = useMemo(() => linesOf(people, source.offers.check), [source, people]);
   const kept = useMemo(() => filtered(lines, filter), [lines, filter]);
   const shown = useMemo(() => sorted(kept, key, down, filter.group), [kept, key, down, filter.group]);
   const statuses = useMemo(() => [...new Set(lines.map((line) => line.status))].sort(), [lines]);
@@ -86,7 +93,8 @@ export function Everybody({ source, looked, onLook, onChoose }: Props) {
       {error && <Failed error={error} retry={start} />}
       {people.length > 0 && (
         <>
-          <Tiles lines={kept} />
+          <Tiles lines={kept} offers={source.offers} />
+          {!source.offers.check && (source.offers.guided || !source.offers.jury) && <p>{say("notMeasured")}</p>}
           <section class="panel" aria-labelledby="filters">
             <h2 id="filters">{say("filters")}</h2>
             <div class="fields">
@@ -154,14 +162,15 @@ function groupable(source: Source, people: Person[]): number[] {
     });
 }
 
-function Tiles({ lines }: { lines: Line[] }) {
+function Tiles({ lines, offers }: { lines: Line[]; offers: Offers }) {
   const { say, format } = useSpeech();
   const [all] = groups(lines.map((line) => ({ ...line, person: { ...line.person, row: [] } })), 0);
+  const lasts = lasting(offers);
   const facts: [string, string][] = [
     [format.count(lines.length), say("people", { n: lines.length })],
     [format.count(all?.helped ?? 0), say("withPlan")],
     [format.amount(all?.cost ?? null), say("medianCost")],
-    [format.share(all?.share ?? null), say("meanShare")],
+    ...(lasts ? ([[format.share(all?.share ?? null), say(lasts[1])]] as [string, string][]) : []),
   ];
   return (
     <ul class="tiles">
@@ -177,6 +186,7 @@ function Tiles({ lines }: { lines: Line[] }) {
 function Groups({ source, lines, column, chosen, onChoose }: { source: Source; lines: Line[]; column: number; chosen: string | null; onChoose: (value: string | null) => void }) {
   const { say, format } = useSpeech();
   const rule = source.columns[column];
+  const lasts = lasting(source.offers);
   const parts = groups(lines, column).sort((one, other) => other.people - one.people);
   if (!rule) return null;
   return (
@@ -191,7 +201,7 @@ function Groups({ source, lines, column, chosen, onChoose }: { source: Source; l
             <th scope="col">{say("people", { n: 2 })}</th>
             <th scope="col">{say("withPlan")}</th>
             <th scope="col">{say("medianCost")}</th>
-            <th scope="col">{say("meanShare")}</th>
+            {lasts && <th scope="col">{say(lasts[1])}</th>}
           </tr>
         </thead>
         <tbody>
@@ -207,7 +217,7 @@ function Groups({ source, lines, column, chosen, onChoose }: { source: Source; l
                 {format.count(group.helped)} <span class="quiet">{format.share(group.helped / group.people)}</span>
               </td>
               <td>{format.amount(group.cost)}</td>
-              <td>{format.share(group.share)}</td>
+              {lasts && <td>{format.share(group.share)}</td>}
             </tr>
           ))}
         </tbody>
@@ -249,13 +259,14 @@ function Table({ source, lines, total, looked, onSort, onScroll, onChoose }: Tab
   const begin = Math.max(0, Math.min(lines.length, Math.floor(scroll / LINE)) - BEYOND);
   const end = Math.min(lines.length, Math.ceil((scroll + height) / LINE) + BEYOND);
   const group = filter.group === null ? null : source.columns[filter.group];
+  const lasts = lasting(source.offers);
   const heads: [SortKey, string, boolean][] = [
     ["id", say("person"), false],
     ...(group ? ([["group", group.title, false]] as [SortKey, string, boolean][]) : []),
     ["outcome", say("outcome"), false],
     ["changes", say("numberOfChanges"), true],
     ["cost", say("cost"), true],
-    ["share", say("survivalShort"), true],
+    ...(lasts ? ([["share", say(lasts[0]), true]] as [SortKey, string, boolean][]) : []),
   ];
   return (
     <section class="panel" aria-labelledby="all">
@@ -314,7 +325,7 @@ function Table({ source, lines, total, looked, onSort, onScroll, onChoose }: Tab
                 </td>
                 <td class="number">{line.changes === null ? "–" : format.count(line.changes)}</td>
                 <td class="number">{format.amount(line.cost)}</td>
-                <td class="number">{format.share(line.share)}</td>
+                {lasts && <td class="number">{format.share(line.share)}</td>}
               </tr>
             ))}
             {end < lines.length && (

@@ -5,8 +5,8 @@ import { useSpeech } from "../language";
 import { openNotice } from "../notice";
 import { own } from "../plans";
 import { spoken } from "../problems";
-import type { Column, Person, Plan, Receipt, Source } from "../types";
-import { Changes, Failed, Name, Survival } from "./parts";
+import type { Column, Offers, Person, Plan, Receipt, Source } from "../types";
+import { Changes, Failed, Judged, Name } from "./parts";
 
 export interface Kept {
   person: Person;
@@ -14,7 +14,7 @@ export interface Kept {
   number: number;
 }
 
-export function SideBySide({ kept, columns, jurors, onDrop }: { kept: Kept[]; columns: Column[]; jurors: number | null; onDrop: (kept: Kept) => void }) {
+export function SideBySide({ kept, columns, offers, onDrop }: { kept: Kept[]; columns: Column[]; offers: Offers; onDrop: (kept: Kept) => void }) {
   const { say, format } = useSpeech();
   if (!kept.length) return null;
   const changed = columns.map((_, k) => k).filter((k) => kept.some(({ plan }) => plan.changes.some((change) => change.column === k)));
@@ -69,7 +69,7 @@ export function SideBySide({ kept, columns, jurors, onDrop }: { kept: Kept[]; co
               <th scope="row">{say("survival")}</th>
               {kept.map(({ plan }, i) => (
                 <td key={i}>
-                  <Survival share={plan.share} jurors={jurors} />
+                  <Judged plan={plan} offers={offers} />
                 </td>
               ))}
             </tr>

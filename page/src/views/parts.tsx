@@ -2,8 +2,8 @@
 
 import type { ComponentChildren } from "preact";
 import { useSpeech } from "../language";
-import { direction, own } from "../plans";
-import type { Change, Column, Person, Plan, Verdict } from "../types";
+import { direction, measured, own } from "../plans";
+import type { Change, Column, Offers, Person, Plan, Verdict } from "../types";
 
 /** Text that came from a table: isolated, so that its direction stays its own. */
 export function Foreign({ children }: { children: string }) {
@@ -38,15 +38,28 @@ export function Said({ verdict }: { verdict: Verdict }) {
   return <Chip kind={verdict.accepted ? "yes" : "no"}>{say(verdict.accepted ? "accepted" : "refused")}</Chip>;
 }
 
+/** Whether a plan lasts, as far as that was measured: what models apart from the search prove, and who else accepts. */
+export function Judged({ plan, offers }: { plan: Plan; offers: Offers }) {
+  const { say, format } = useSpeech();
+  return (
+    <div class="judged">
+      {plan.bound !== null && <p>{say("provenBound", { share: format.share(plan.bound) })}</p>}
+      {!measured(plan, offers) && <p>{say("notMeasured")}</p>}
+      {plan.share !== null && <Agreement share={plan.share} offers={offers} />}
+    </div>
+  );
+}
+
 /** The share of the retrained models that accept, as a bar: one field for each model, if they are few. */
-export function Survival({ share, jurors, wide }: { share: number | null; jurors: number | null; wide?: boolean }) {
+export function Agreement({ share, offers, wide }: { share: number | null; offers: Offers; wide?: boolean }) {
   const { say, format } = useSpeech();
   if (share === null) return <p class="quiet">{say("noJury")}</p>;
+  const { jurors, guided } = offers;
   const fields = jurors !== null && jurors <= 40 ? jurors : 1;
   const accepting = Math.round(share * fields * 1e9) / 1e9;
   const told = jurors === null ? say("shareAccepts", { share: format.share(share) }) : say("jurorsAccept", { k: Math.round(share * jurors), n: jurors });
   return (
-    <div class={wide ? "survival wide" : "survival"}>
+    <div class={wide ? "agreement wide" : "agreement"}>
       <svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
         {Array.from({ length: fields }, (_, k) => {
           const width = 100 / fields;
@@ -59,7 +72,7 @@ export function Survival({ share, jurors, wide }: { share: number | null; jurors
         })}
       </svg>
       <p class="told">
-        <strong>{format.share(share)}</strong> <span>{told}</span>
+        <strong>{format.share(share)}</strong> <span>{told}</span>{guided && <span>. {say("guided")}</span>}
       </p>
     </div>
   );

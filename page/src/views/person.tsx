@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useSpeech } from "../language";
 import { Latest } from "../latest";
-import { alike, cheapest, needsNothing, own, usable } from "../plans";
+import { NO_WISH, alike, inOrder, isWrong, needsNothing, own } from "../plans";
 import { spoken } from "../problems";
 import type { Person, Plan, Source, Verdict, Wishes } from "../types";
 import { type Kept, SideBySide, Take } from "./keep";
@@ -35,14 +35,21 @@ export function OnePerson({ person, source, kept, onKeep, onBack }: Props) {
   const latest = useMemo(() => new Latest<Plan[]>(WAIT), []);
   const first = useMemo(() => new Latest<Plan[]>(0), []);
   const heading = useRef<HTMLHeadingElement>(null);
+  const picked = useRef(false);
 
   const show = (plans: Plan[], state: "more" | "done") => {
     setFound({ state, plans, error: "" });
-    // What was chosen while more were looked for stays chosen.
-    setChosen((now) => plans.find((plan) => now && usable(plan) && alike(now, plan)) ?? cheapest(plans.filter(usable)) ?? null);
+    // What somebody chose stays chosen; otherwise it is the cheapest that is what was asked for.
+    const usable = inOrder(plans);
+    setChosen((now) => usable.find((plan) => picked.current && now && alike(now, plan)) ?? usable[0] ?? null);
   };
   useEffect(() => heading.current?.focus(), [person]);
   useEffect(() => {
+    const wrong = source.columns.filter((_, k) => isWrong(wishes.get(k) ?? NO_WISH)).map((column) => column.title);
+    if (wrong.length) {
+      setFound((now) => ({ ...now, state: "wrong", error: say("correct", { columns: wrong.join(", ") }) }));
+      return undefined;
+    }
     setFound((now) => ({ ...now, state: "busy", error: "" }));
     (wishes.size ? latest : first).ask(
       (signal) =>
@@ -65,7 +72,7 @@ export function OnePerson({ person, source, kept, onKeep, onBack }: Props) {
   // What the models say today and on the way to each plan, for the picture.
   useEffect(() => {
     const running = new AbortController();
-    const plans = found.plans.filter(usable).slice(0, 4);
+    const plans = inOrder(found.plans).slice(0, 4);
     setWays(new Map());
     if (found.state !== "busy") {
       source.today(person, running.signal).then((said) => !running.signal.aborted && setToday(said), () => undefined);
@@ -78,9 +85,9 @@ export function OnePerson({ person, source, kept, onKeep, onBack }: Props) {
       );
     }
     return () => running.abort();
-  }, [found]);
+  }, [found.plans, found.state === "busy"]);
 
-  const shown = found.plans.filter(usable).slice(0, 4);
+  const shown = inOrder(found.plans).slice(0, 4);
   const same = (one: Kept, plan: Plan) => one.person === person && alike(one.plan, plan);
   const accepted = today?.accepted ?? (found.plans[0] ? needsNothing(found.plans[0]) : null);
   const number = chosen ? shown.indexOf(chosen) + 1 : 0;
@@ -120,15 +127,17 @@ export function OnePerson({ person, source, kept, onKeep, onBack }: Props) {
           <Plans
             person={person}
             columns={source.columns}
-            jurors={source.offers.jurors}
+            offers={source.offers}
             found={found}
             today={today}
             ways={ways}
             narrowed={wishes.size > 0}
-            asks={source.offers.asks}
             chosen={chosen}
             kept={(plan) => kept.some((each) => same(each, plan))}
-            onChoose={setChosen}
+            onChoose={(plan) => {
+              picked.current = true;
+              setChosen(plan);
+            }}
             onKeep={(plan) =>
               onKeep(
                 kept.some((each) => same(each, plan))
@@ -146,7 +155,7 @@ export function OnePerson({ person, source, kept, onKeep, onBack }: Props) {
               <Take key={JSON.stringify(chosen.changes)} person={person} plan={chosen} number={number} source={source} />
             </>
           )}
-          <SideBySide kept={kept} columns={source.columns} jurors={source.offers.jurors} onDrop={(dropped) => onKeep(kept.filter((each) => each !== dropped))} />
+          <SideBySide kept={kept} columns={source.columns} offers={source.offers} onDrop={(dropped) => onKeep(kept.filter((each) => each !== dropped))} />
           {source.offers.asks && <WhatIf person={person} plan={chosen} source={source} />}
         </div>
       </div>

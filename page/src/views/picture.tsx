@@ -14,9 +14,10 @@ interface Props {
   today: Verdict | null;
   ways: Map<Plan, (Verdict | null)[]>;
   chosen: Plan | null;
+  guided: boolean;
 }
 
-export function Picture({ plans, today, ways, chosen }: Props) {
+export function Picture({ plans, today, ways, chosen, guided }: Props) {
   const { say, format } = useSpeech();
   const [width, setWidth] = useState(640);
   const figure = useRef<HTMLElement>(null);
@@ -40,7 +41,7 @@ export function Picture({ plans, today, ways, chosen }: Props) {
   const told = known.map((plan) => say("pictureOf", { n: plans.indexOf(plan) + 1, cost: format.amount(plan.cost), share: format.share(plan.share) })).join(" ");
   return (
     <figure class="picture" ref={figure}>
-      <figcaption>{say("pictureTitle")}</figcaption>
+      <figcaption>{say(guided ? "pictureGuided" : "pictureTitle")}</figcaption>
       <svg width={width} height={HEIGHT} viewBox={`0 0 ${width} ${HEIGHT}`} role="img" aria-label={told} direction="ltr">
         {levels.map((share) => (
           <g key={share} class="level">

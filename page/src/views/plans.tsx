@@ -1,27 +1,28 @@
 // The plans of a person, as cards, and a picture of what they cost against how long they last.
 
 import { useSpeech } from "../language";
-import { cheapest, needsNothing, own, safest, usable } from "../plans";
+import { cheapest, inOrder, measured, needsNothing, own, safest } from "../plans";
 import { meaning } from "../statuses";
-import type { Column, Person, Plan, Verdict } from "../types";
+import type { Column, Offers, Person, Plan, Verdict } from "../types";
 import { Picture } from "./picture";
-import { Changes, Chip, Failed, Survival } from "./parts";
+import { Changes, Chip, Failed, Judged } from "./parts";
 
 export interface Found {
-  state: "busy" | "more" | "done" | "failed";
+  state: "busy" | "more" | "done" | "failed" | "wrong";
   plans: Plan[];
   error: string;
 }
 
+type Mark = "cheapest" | "safest" | "mostAccept";
+
 interface Props {
   person: Person;
   columns: Column[];
-  jurors: number | null;
+  offers: Offers;
   found: Found;
   today: Verdict | null;
   ways: Map<Plan, (Verdict | null)[]>;
   narrowed: boolean;
-  asks: boolean;
   chosen: Plan | null;
   kept: (plan: Plan) => boolean;
   onChoose: (plan: Plan) => void;
@@ -31,10 +32,12 @@ interface Props {
 
 export function Plans(props: Props) {
   const { say } = useSpeech();
-  const { found, chosen } = props;
-  const shown = found.plans.filter(usable).slice(0, 4);
+  const { found, chosen, offers } = props;
+  const shown = inOrder(found.plans).slice(0, 4);
   const least = cheapest(shown);
   const most = safest(shown);
+  // What the models of the search say makes no plan safe.
+  const mark: Mark = shown.some((plan) => measured(plan, offers)) ? "safest" : "mostAccept";
   return (
     <section class="panel plans" aria-labelledby="plans" aria-busy={found.state === "busy"}>
       <h2 id="plans">{say("plans")}</h2>
@@ -43,6 +46,7 @@ export function Plans(props: Props) {
         {(found.state === "more" || found.state === "done") && <Outcome {...props} shown={shown} />}
         {found.state === "more" && ` ${say("searchingMore")}`}
       </p>
+      {found.state === "wrong" && <p class="failed">{found.error}</p>}
       {found.state === "failed" && <Failed error={found.error} retry={props.onRetry} />}
       {shown.length > 0 && (
         <>
@@ -54,7 +58,7 @@ export function Plans(props: Props) {
                   {...props}
                   plan={plan}
                   number={k + 1}
-                  marks={[...(shown.length > 1 && plan === least ? ["cheapest" as const] : []), ...(plan === most ? ["safest" as const] : [])]}
+                  marks={(["cheapest", mark] as Mark[]).filter((each) => (each === "cheapest" ? shown.length > 1 && plan === least : plan === most))}
                   open={plan === chosen}
                 />
               </li>
@@ -62,7 +66,7 @@ export function Plans(props: Props) {
             </ol>
           </div>
           {shown.some((plan) => plan.share !== null) && (
-            <Picture plans={shown} today={props.today} ways={props.ways} chosen={chosen} />
+            <Picture plans={shown} today={props.today} ways={props.ways} chosen={chosen} guided={offers.guided} />
           )}
         </>
       )}
@@ -70,7 +74,7 @@ export function Plans(props: Props) {
   );
 }
 
-function Outcome({ found, shown, narrowed, asks }: Props & { shown: Plan[] }) {
+function Outcome({ found, shown, narrowed, offers: { asks } }: Props & { shown: Plan[] }) {
   const { say } = useSpeech();
   const first = found.plans[0];
   if (shown.length) return <>{say("plansFound", { n: shown.length })}</>;
@@ -89,11 +93,11 @@ function Card({
   marks,
   open,
   columns,
-  jurors,
+  offers,
   kept,
   onChoose,
   onKeep,
-}: Props & { plan: Plan; number: number; marks: ("cheapest" | "safest")[]; open: boolean }) {
+}: Props & { plan: Plan; number: number; marks: Mark[]; open: boolean }) {
   const { say, format } = useSpeech();
   const heading = `plan-${number}`;
   return (
@@ -117,8 +121,7 @@ function Card({
           <dd>{format.count(own(plan).length)}</dd>
         </div>
       </dl>
-      <Survival share={plan.share} jurors={jurors} />
-      {plan.bound !== null && <p class="quiet">{say("provenBound", { share: format.share(plan.bound) })}</p>}
+      <Judged plan={plan} offers={offers} />
       {plan.status !== "ok" && plan.reason && (
         <div class="note">
           <p>{meaning(plan.status, say)}</p>

@@ -1,10 +1,13 @@
 // What a person says about every column: easy, hard, out of the question, and how far they would go.
 
+import { useId } from "preact/hooks";
 import { useSpeech } from "../language";
-import { NO_WISH, isWish } from "../plans";
+import { ANYTHING } from "../numbers";
+import { NO_WISH, isWish, isWrong } from "../plans";
 import type { Cell, Column, Ease, Wish, Wishes } from "../types";
 import { Distribution, Legend } from "./distribution";
 import { endsOf } from "./field";
+import { NumberField } from "./number";
 
 const EASE: Ease[] = ["any", "easy", "hard", "cannot"];
 
@@ -39,7 +42,7 @@ export function Shape({ columns, row, wishes, asks, onChange }: Props) {
       {columns.some((column) => column.distribution) && <Legend />}
       {movable.map((k) => {
         const column = columns[k];
-        return column && <Wished key={column.name} column={column} today={row[k] ?? null} wish={wishes.get(k) ?? NO_WISH} onChange={(wish) => set(k, wish)} />;
+        return column && <Wished key={column.name} column={column} today={row[k] ?? null} asks={asks} wish={wishes.get(k) ?? NO_WISH} onChange={(wish) => set(k, wish)} />;
       })}
       {rest.length > 0 && (
         <details>
@@ -68,7 +71,7 @@ export function Shape({ columns, row, wishes, asks, onChange }: Props) {
   );
 }
 
-function Wished({ column, today, wish, onChange }: { column: Column; today: Cell; wish: Wish; onChange: (wish: Wish) => void }) {
+function Wished({ column, today, asks, wish, onChange }: { column: Column; today: Cell; asks: boolean; wish: Wish; onChange: (wish: Wish) => void }) {
   const { say, format } = useSpeech();
   const name = `ease-${column.name}`;
   const ends = column.kind === "number" ? endsOf(column, today) : null;
@@ -85,7 +88,7 @@ function Wished({ column, today, wish, onChange }: { column: Column; today: Cell
       <div class="choices">
         {EASE.map((ease) => (
           <label key={ease}>
-            <input type="radio" name={name} value={ease} checked={wish.ease === ease} onChange={() => onChange({ ...wish, ease })} />
+            <input type="radio" name={name} value={ease} checked={wish.ease === ease} onChange={() => onChange({ ...wish, ...(ease === "cannot" && isWrong(wish) ? { low: null, high: null } : {}), ease })} />
             <span>{say(`ease_${ease}`)}</span>
           </label>
         ))}
@@ -97,10 +100,7 @@ function Wished({ column, today, wish, onChange }: { column: Column; today: Cell
             {limited && <span class="quiet"> {say("limited")}</span>}
           </summary>
           {ends ? (
-            <div class="range">
-              <Limit column={column} label={say("atLeast")} value={wish.low} onChange={(low) => onChange({ ...wish, low })} />
-              <Limit column={column} label={say("atMost")} value={wish.high} onChange={(high) => onChange({ ...wish, high })} />
-            </div>
+            <Limits column={column} asks={asks} wish={wish} onChange={onChange} />
           ) : (
             <div class="values">
               {column.categories.map((each, k) => (
@@ -126,21 +126,42 @@ function Wished({ column, today, wish, onChange }: { column: Column; today: Cell
   );
 }
 
-function Limit({ column, label, value, onChange }: { column: Column; label: string; value: number | null; onChange: (value: number | null) => void }) {
+/** The ends of what is acceptable. The lender's own are told, and only what they leave open can be asked of a service. */
+function Limits({ column, asks, wish, onChange }: { column: Column; asks: boolean; wish: Wish; onChange: (wish: Wish) => void }) {
+  const { say, format } = useSpeech();
+  const id = useId();
+  const { lower, upper } = column;
+  const told = (end: number) => format.value(end, column, true);
+  const least = [wish.low, asks ? lower : null].filter((end) => typeof end === "number");
+  const most = [wish.high, asks ? upper : null].filter((end) => typeof end === "number");
+  const ends = [
+    { end: "low", label: say("atLeast"), low: null, high: most.length ? Math.min(...most) : null },
+    { end: "high", label: say("atMost"), low: least.length ? Math.max(...least) : null, high: null },
+  ] as const;
+  const idle = (end: "low" | "high", value: number) => (end === "low" ? lower !== null && value <= lower : upper !== null && value >= upper);
+  const known = lower !== null && upper !== null && Number.isFinite(lower) && Number.isFinite(upper);
   return (
-    <label>
-      <span>{label}</span>
-      <input
-        type="number"
-        inputMode="decimal"
-        step="any"
-        value={value ?? ""}
-        aria-label={`${column.title}: ${label}`}
-        onInput={(event) => {
-          const text = event.currentTarget.value.trim();
-          onChange(text === "" || Number.isNaN(Number(text)) ? null : Number(text));
-        }}
-      />
-    </label>
+    <>
+      <div class="range">
+        {ends.map(({ end, label, low, high }) => (
+          <div key={end}>
+            <label for={`${id}-${end}`}>{label}</label>
+            <NumberField
+              id={`${id}-${end}`}
+              column={column}
+              label={`${column.title}: ${label}`}
+              value={wish[end]}
+              takes={{ ...ANYTHING, low, high }}
+              remark={(value) => (asks && idle(end, value) ? say("noLimit") : "")}
+              describedBy={`${id}-range`}
+              onRead={(value) => onChange({ ...wish, [end]: value })}
+            />
+          </div>
+        ))}
+      </div>
+      <p class="hint" id={`${id}-range`}>
+        {known && say(asks ? "allowed" : "inThese", { low: told(lower), high: told(upper) })}
+      </p>
+    </>
   );
 }

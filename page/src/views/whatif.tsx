@@ -4,11 +4,11 @@ import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { useSpeech } from "../language";
 import { Latest } from "../latest";
 import { after } from "../plans";
-import { spoken } from "../problems";
-import type { Cell, Person, Plan, Source, Verdict } from "../types";
+import { complaintAbout, spoken } from "../problems";
+import type { Cell, Entered, Person, Plan, Source, Verdict } from "../types";
 import { Legend } from "./distribution";
 import { Field } from "./field";
-import { Said, Survival } from "./parts";
+import { Agreement, Said } from "./parts";
 
 const WAIT = 25; // milliseconds without a move before the models are asked
 
@@ -21,7 +21,7 @@ interface Props {
 export function WhatIf({ person, plan, source }: Props) {
   const { say } = useSpeech();
   const speech = useSpeech();
-  const [row, setRow] = useState<Cell[]>(person.row);
+  const [row, setRow] = useState<Entered[]>(person.row);
   const [verdict, setVerdict] = useState<Verdict | null>(null);
   const [state, setState] = useState<"asking" | "said" | "failed">("asking");
   const [error, setError] = useState("");
@@ -30,15 +30,15 @@ export function WhatIf({ person, plan, source }: Props) {
   useEffect(() => setRow(person.row), [person]);
   // Asked before the moved value is painted, not after.
   useLayoutEffect(() => {
-    const empty = source.columns.filter((column, k) => row[k] === null && !column.nullable);
-    if (empty.length) {
-      setError(say("fillIn", { columns: empty.map((column) => column.title).join(", ") }));
+    const complaint = complaintAbout(source.columns, row, say);
+    if (complaint) {
+      setError(complaint);
       setState("failed");
       return undefined;
     }
     setState("asking");
     latest.ask(
-      (signal) => source.verdicts([row], signal),
+      (signal) => source.verdicts([row as Cell[]], signal),
       (verdicts) => {
         setVerdict(verdicts[0] ?? null);
         setState("said");
@@ -55,7 +55,7 @@ export function WhatIf({ person, plan, source }: Props) {
   return (
     <section class="panel whatif" aria-labelledby="whatif">
       <h2 id="whatif">{say("whatIf")}</h2>
-      <p>{say("whatIfLead")}</p>
+      <p>{say(source.offers.jury ? "whatIfJury" : "whatIfLead")}</p>
       <div class={state === "asking" ? "answer asking" : "answer"}>
         <div role="status" aria-live="polite" aria-busy={state === "asking"} data-state={state}>
           {state === "failed" ? (
@@ -65,7 +65,7 @@ export function WhatIf({ person, plan, source }: Props) {
               <p>
                 {say("presentModel")} <Said verdict={verdict} /> {changed > 0 && <span class="quiet">{say("valuesMoved", { n: changed })}</span>}
               </p>
-              {source.offers.jury && <Survival share={verdict.share} jurors={source.offers.jurors} wide />}
+              {source.offers.jury && <Agreement share={verdict.share} offers={source.offers} wide />}
             </>
           ) : (
             <p class="quiet">{say("asking")}</p>
@@ -88,7 +88,7 @@ export function WhatIf({ person, plan, source }: Props) {
           <Field
             key={column.name}
             column={column}
-            value={row[k] ?? null}
+            value={row[k]}
             today={person.row[k] ?? null}
             slider
             onChange={(value) => setRow((now) => now.map((own, place) => (place === k ? value : own)))}

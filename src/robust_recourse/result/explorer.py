@@ -70,6 +70,8 @@ def explorer_data(
         "columns": list(_columns(found, columns, names or {})),
         "people": people,
         "jurors": _jurors(found, jury),
+        # Models that took part in the search cannot judge what it found, and no others are known to the page then.
+        "guided": any("jury_share" in entry for entry in entries),
         "background": [] if rows is None or model is None else background(rows, _accepted(found, model, rows)),
     }
 
