@@ -9,7 +9,7 @@ TORCH ?=
 # One thread: benchmarks are ratios, and small matrices are faster without threads.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help setup demo test quick coverage reproduce bench promises jury tables pins page lint docs clean
+.PHONY: help setup demo test quick coverage reproduce bench promises jury tables pins pinned page lint docs clean
 
 help:  ## Show what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -51,6 +51,9 @@ tables: $(READY)  ## Measure what comes out on real tables, a minute or two for 
 
 pins: $(READY)  ## Record again what the pins of the tests see; WHICH="paper tables" for some of them
 	$(ONE_THREAD) $(BIN)/python tests/pins/pinning.py $(WHICH)
+
+pinned: $(READY)  ## Compare what pins see with their records; WHICH="quick_profile" for one that the tests leave out
+	$(ONE_THREAD) $(BIN)/python tests/pins/pinning.py --compare $(WHICH)
 
 page: page/node_modules/.package-lock.json  ## Build the web page from its source, with Node; the built files are in the repository
 	cd page && npm run --silent build
