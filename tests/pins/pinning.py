@@ -7,7 +7,7 @@ returned when it was recorded. ``make pins`` records all again, ``make pins WHIC
 
 Numbers are compared to the last bit, and so are digests, under the versions and on the kind of machine that recorded
 them. Elsewhere models learn other trees and sums round otherwise: there numbers may differ in the ninth digit, while
-digests, and what stands under a key that begins with "learnt", say nothing; the test compares the rest and is then
+digests, and what stands under a key that begins with "here", say nothing; the test compares the rest and is then
 skipped, with the reason. What cannot be seen here, for want of data or of a package, is ``ABSENT``: it is not compared
 either, and nothing can be recorded without it.
 
@@ -36,8 +36,8 @@ SHOWN = 12
 """Differences that a failing test shows: enough to see a pattern."""
 ABSENT = "absent here"
 """Stands for what cannot be seen without data or a package that are not here."""
-LEARNT = "learnt"
-"""Begins the keys of what only the same versions learn again."""
+HERE = "here: "
+"""Begins the keys of what holds only under the same versions: what was learnt, and names of types."""
 
 
 def names() -> list[str]:
@@ -118,7 +118,7 @@ def compare(name: str, folder: Path) -> tuple[list[str], str]:
             for key in sorted(record["made_with"].keys() | here.keys())
             if record["made_with"].get(key) != here.get(key)
         }
-        reasons.append(f"digests and what was learnt, which were recorded with (here with): {other}")
+        reasons.append(f"digests and what holds under other versions, recorded with (here with): {other}")
     return lines, f"not compared: {'; '.join(reasons)}" if reasons else ""
 
 
@@ -146,7 +146,7 @@ def differences(before: Any, now: Any, *, exact: bool, place: str = "") -> list[
     if isinstance(before, dict) and isinstance(now, dict):
         lines = [f"{place}{key}: {'gone' if key in before else 'new'}" for key in sorted(before.keys() ^ now.keys())]
         for key in sorted(before.keys() & now.keys()):
-            if not exact and key.startswith(LEARNT):
+            if not exact and key.startswith(HERE):
                 continue
             lines += differences(before[key], now[key], exact=exact, place=f"{place}{key} > ")
         return lines
@@ -178,9 +178,9 @@ def is_digest(value: Any) -> bool:
 
 
 def has_digests(value: Any) -> bool:
-    """Say whether there are digests, or what is learnt, anywhere in a record."""
+    """Say whether there are digests, or keys of what holds here, anywhere in a record."""
     if isinstance(value, dict):
-        return any(key.startswith(LEARNT) or has_digests(part) for key, part in value.items())
+        return any(key.startswith(HERE) or has_digests(part) for key, part in value.items())
     return any(map(has_digests, value)) if isinstance(value, list) else is_digest(value)
 
 
@@ -209,4 +209,5 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
+    sys.path.insert(0, str(FOLDER.parents[1]))  # pins import what they share as the tests do
     raise SystemExit(main(sys.argv[1:]))

@@ -29,8 +29,8 @@ def test_what_is_pinned_is_as_it_was_recorded(name, tmp_path):
         ({"a": 1}, {"a": True}, 1, 1),
         ({"a": 1}, {"b": 1}, 2, 2),
         ([1, 2], [1, 2, 3], 1, 1),
-        ({"learnt here": 1}, {"learnt here": 2}, 1, 0),
-        ({"learnt here": 1}, {}, 1, 1),
+        ({"here: a": 1}, {"here: a": 2}, 1, 0),
+        ({"here: a": 1}, {}, 1, 1),
         ({"a": {"b": 1}}, {"a": pinning.ABSENT}, 0, 0),
     ],
 )
