@@ -134,7 +134,7 @@ def of_torch(X: pd.DataFrame, y: np.ndarray) -> Iterator[tuple[str, Model]]:  # 
             for parameter in module.parameters():
                 steps = torch.arange(parameter.numel(), dtype=kind).reshape(parameter.shape)
                 parameter.copy_(torch.sin(1.7 * steps + 3.0) * (0.0005 if parameter.shape == (4, 3) else 1.0))
-        yield name, (module, {})
+        yield name, (module, {"threshold": 0.3} if columns == 2 else {})
     yield "threshold", (module, {"threshold": 0.6})
 
 

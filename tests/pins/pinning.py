@@ -100,7 +100,7 @@ def made_with(name: str) -> dict[str, str]:
 
 def _version(package: str) -> str:
     try:
-        return version(package)
+        return version(package).split("+")[0]  # not where a build comes from
     except PackageNotFoundError:
         return ABSENT
 
