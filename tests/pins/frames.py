@@ -146,9 +146,16 @@ def _polars(rng: np.random.Generator) -> Any:
     frame = pl.DataFrame({name: cells.to_list() for name, cells in _numpy(rng).items()})
     kinds = {"i64": pl.Int16, "i8": pl.UInt8, "f32": pl.Float32}
     gap = pl.when(pl.int_range(pl.len()) % 7 == 3).then(None).otherwise(pl.col("cents")).alias("gaps")
-    ordered = pl.Series("enum", rng.choice(["lo", "hi"], ROWS).tolist(), dtype=pl.Enum(["lo", "hi"]))
+    codes = pl.Series("codes", rng.choice(["lo", "hi"], ROWS).tolist(), dtype=pl.Categorical)
     day = pl.Series("day", [date(2020, 1, 1 + k % 28) for k in range(ROWS)])
-    return frame.with_columns(*(pl.col(name).cast(kind) for name, kind in kinds.items()), gap, ordered, day)
+    return frame.with_columns(*(pl.col(name).cast(kind) for name, kind in kinds.items()), gap, codes, day)
+
+
+def _enum(rng: np.random.Generator) -> Any:
+    import polars as pl
+
+    codes = pl.Series("enum", rng.choice(["lo", "mid", "hi"], ROWS).tolist(), dtype=pl.Enum(["lo", "mid", "hi"]))
+    return pl.DataFrame([codes])
 
 
 def _pyarrow(rng: np.random.Generator) -> Any:
@@ -184,6 +191,7 @@ FRAMES: dict[str, Callable[[np.random.Generator], Any]] = {
     "extremes": _extremes,
     "odd labels": _labels,
     "polars": _polars,
+    "here: Enum of polars": _enum,  # whether it is ordered is up to polars
     "pyarrow": _pyarrow,
     "array": _array,
 }
