@@ -84,11 +84,11 @@ def record(name: str) -> Path:
     return file
 
 
-def made_with(name: str) -> dict[str, str]:
-    """Return what the bits of a pin depend on: versions, and the instructions that the processor has."""
+def made_with(name: str = "") -> dict[str, str]:
+    """Return what bits, those of a pin, depend on: versions, and the instructions that the processor has."""
     import numpy as np
 
-    packages = ("numpy", "scipy", "scikit-learn", "pandas", *getattr(module_of(name), "PACKAGES", ()))
+    packages = ("numpy", "scipy", "scikit-learn", "pandas", *(getattr(module_of(name), "PACKAGES", ()) if name else ()))
     features = np._core._multiarray_umath.__cpu_features__
     return {
         **{package: _version(package) for package in packages},
