@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from contextlib import contextmanager
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -14,8 +15,15 @@ pytest.importorskip("fastapi")
 httpx = pytest.importorskip("httpx")
 uvicorn = pytest.importorskip("uvicorn")
 
-from robust_recourse import ActionSet, Jury, RobustBayesianRecourse  # noqa: E402
+from sklearn.compose import make_column_transformer  # noqa: E402
+from sklearn.linear_model import LogisticRegression  # noqa: E402
+from sklearn.pipeline import make_pipeline  # noqa: E402
+from sklearn.preprocessing import OneHotEncoder, StandardScaler  # noqa: E402
+
+from robust_recourse import ActionSet, Jury, RobustBayesianRecourse, save  # noqa: E402
+from robust_recourse.paper.applicants import make_applicants  # noqa: E402
 from robust_recourse.service import Settings, make_app  # noqa: E402
+from robust_recourse.service.connections import Guarded  # noqa: E402
 from robust_recourse.service.counter import Counter  # noqa: E402
 
 N = 160
@@ -96,7 +104,8 @@ def _serving(method, tmp_path, **settings):
 
 @contextmanager
 def _running(app):
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, ws="none", lifespan="on"))
+    http = partial(Guarded, most=app.state.settings.most)  # as the command has it
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, http=http, ws="none", lifespan="on"))
     thread = threading.Thread(target=server.run)
     thread.start()
     try:
@@ -122,3 +131,16 @@ def client(method, table, tmp_path_factory):
     settings = {"ledger": str(folder / "promises.db"), "people": lambda _: people, "search": True}
     with _serving(method, folder, **settings) as found:
         yield found
+
+
+@pytest.fixture(scope="session")
+def saved(tmp_path_factory):
+    """A method in a file."""
+    X, y = make_applicants(300)
+    encode = make_column_transformer((OneHotEncoder(), ["job", "housing"]), remainder=StandardScaler())
+    model = make_pipeline(encode, LogisticRegression(max_iter=1000)).fit(X, y)
+    actions = ActionSet(X, immutable=["age"], decrease=["debt"])
+    method = RobustBayesianRecourse(model, actions, n_samples=50, n_neighbors=50, random_state=0).fit(X)
+    path = tmp_path_factory.mktemp("saved") / "loans.zip"
+    save(method, path)
+    return path

@@ -7,21 +7,14 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from sklearn.compose import make_column_transformer
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from tests.service.started import command, wait
 
-from robust_recourse import ActionSet, RobustBayesianRecourse, save
 from robust_recourse.cli import main
 from robust_recourse.cli._serve import worker
 from robust_recourse.ledger import Ledger
@@ -34,55 +27,6 @@ TOKEN = "correct-horse-battery-staple"
 @pytest.fixture(scope="module")
 def people():
     return make_applicants(300)[0]
-
-
-@pytest.fixture(scope="module")
-def saved(tmp_path_factory):
-    """A method in a file."""
-    X, y = make_applicants(300)
-    encode = make_column_transformer((OneHotEncoder(), ["job", "housing"]), remainder=StandardScaler())
-    model = make_pipeline(encode, LogisticRegression(max_iter=1000)).fit(X, y)
-    actions = ActionSet(X, immutable=["age"], decrease=["debt"])
-    method = RobustBayesianRecourse(model, actions, n_samples=50, n_neighbors=50, random_state=0).fit(X)
-    path = tmp_path_factory.mktemp("saved") / "loans.zip"
-    save(method, path)
-    return path
-
-
-@contextmanager
-def command(saved, *options):
-    """The command at work: its process, its address, and all that it wrote."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    words = [sys.executable, "-m", "robust_recourse", "serve", str(saved), f"--port={port}", *options]
-    log = Path(saved).with_name(f"log-{port}")
-    with log.open("wb") as out:
-        process = subprocess.Popen(words, stdout=out, stderr=out)
-        try:
-            url = f"http://127.0.0.1:{port}"
-            _wait(lambda: _ready(url, process, log))
-            yield process, url, log
-        finally:
-            if process.poll() is None:
-                process.terminate()
-                process.wait(60)
-
-
-def _ready(url, process, log):
-    assert process.poll() is None, log.read_text()
-    try:
-        return httpx.get(f"{url}/readyz").status_code == 200
-    except httpx.TransportError:
-        return False
-
-
-def _wait(ready, seconds=300):
-    for _ in range(10 * seconds):
-        if ready():
-            return
-        time.sleep(0.1)
-    raise TimeoutError(f"nothing after {seconds} seconds")
 
 
 def _children(process):
@@ -101,7 +45,7 @@ def rows(people):
 def two(saved):
     """Two workers with a ledger; to start them takes longer than what they are asked for."""
     ledger = saved.with_name("promises.db")
-    with command(saved, "--workers=2", "--queue=4", f"--ledger={ledger}") as (process, url, log):
+    with command(saved, "--workers=2", "--queue=4", "--head-limit=2", f"--ledger={ledger}") as (process, url, log):
         yield process, url, log, ledger
 
 
@@ -117,7 +61,7 @@ def test_sigterm_finishes_what_has_begun(saved, rows, tmp_path):
             body = {"rows": rows, "alternatives": 2}
             answer = pool.submit(httpx.post, f"{url}/v1/recourse", json=body, headers=headers, timeout=120)
             # It has begun once two are being answered: that and the question for the metrics.
-            _wait(lambda: "robust_recourse_open 2.0" in httpx.get(f"{url}/metrics", headers=headers).text)
+            wait(lambda: "robust_recourse_open 2.0" in httpx.get(f"{url}/metrics", headers=headers).text)
             process.send_signal(signal.SIGTERM)
             assert answer.result().status_code == 200
             assert len({row["person"] for row in answer.result().json()["rows"]}) == len(rows)
@@ -153,6 +97,12 @@ def test_many_clients_get_their_own_answers_or_are_told_to_wait(two, rows):
     assert "Traceback" not in log.read_text()
 
 
+def test_the_limits_of_the_command_are_kept(two):
+    _, url, _, _ = two
+    with socket.create_connection(("127.0.0.1", urlsplit(url).port), timeout=60) as wire:
+        assert wire.recv(1) == b""
+
+
 @pytest.mark.skipif(os.name != "posix", reason="there is no such signal")
 def test_a_killed_worker_is_replaced_and_no_promise_is_lost(two, rows):
     process, url, log, ledger = two
@@ -181,17 +131,17 @@ def test_a_killed_worker_is_replaced_and_no_promise_is_lost(two, rows):
 
     with ThreadPoolExecutor(4) as pool:
         jobs = [pool.submit(promise, k) for k in range(4)]
-        _wait(lambda: len(promised) > 3)
+        wait(lambda: len(promised) > 3)
         workers = _children(process)
         killed = min(workers)
         os.kill(killed, signal.SIGKILL)
-        _wait(lambda: killed not in _children(process) and len(_children(process)) == len(workers))
+        wait(lambda: killed not in _children(process) and len(_children(process)) == len(workers))
         before = len(promised)
-        _wait(lambda: len(promised) > before + 3)
+        wait(lambda: len(promised) > before + 3)
         # The one that replaces it answers in its turn.
-        _wait(lambda: log.read_text().count(" ready\n") > len(workers))
+        wait(lambda: log.read_text().count(" ready\n") > len(workers))
         before = len(promised)
-        _wait(lambda: len(promised) > before + 3)
+        wait(lambda: len(promised) > before + 3)
         stop.set()
         for job in jobs:
             job.result()
@@ -232,7 +182,7 @@ def test_what_cannot_be_served_is_told_at_once(saved, tmp_path, capsys):
 def test_people_of_a_file_can_be_searched(saved, people, tmp_path, monkeypatch, running):
     path = tmp_path / "people.csv"
     people.head(20).rename_axis("id").reset_index().to_csv(path, index=False)
-    words = [str(saved), f"--people={path}", "--id=id", "--allow-search", "--name=Loans 2026"]
+    words = [str(saved), f"--people={path}", "--id=id", "--allow-search", "--name=Loans 2026", "--body-limit=0.5"]
     monkeypatch.setenv("ROBUST_RECOURSE_SERVE", json.dumps(words))
     monkeypatch.setattr("robust_recourse.service.running.log_lines", lambda: None)
     with running(worker()) as client:
@@ -241,3 +191,7 @@ def test_people_of_a_file_can_be_searched(saved, people, tmp_path, monkeypatch, 
         answer = client.post("/v1/verdict", json={"rows": [person["row"] for person in found["people"]]}).json()
         assert [one["accepted"] for one in answer["verdicts"]] == [person["accepted"] for person in found["people"]]
         assert client.get("/v1/schema").json()["name"] == "Loans 2026"
+        with socket.create_connection((client.base_url.host, client.base_url.port), timeout=60) as wire:
+            head = "POST /v1/verdict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            wire.sendall(f"{head}Content-Length: 9\r\n\r\n".encode())
+            assert wire.recv(2**16).startswith(b"HTTP/1.1 408 ")

@@ -32,7 +32,7 @@ example:
   curl -s http://127.0.0.1:8000/v1/schema
 
 The page for people is at http://127.0.0.1:8000/, the description of the calls at /docs. SIGTERM finishes what has
-begun; SIGHUP, with several workers, reads method and tokens again."""
+begun; SIGHUP reads method, tokens and people again."""
 
 
 def add_to(commands: Commands) -> None:
@@ -51,10 +51,11 @@ def add_to(commands: Commands) -> None:
 def worker() -> Any:
     """Return the application of a worker, which was told what to serve by the process that started it."""
     from robust_recourse.service import make_app
-    from robust_recourse.service.running import log_lines, with_metrics
+    from robust_recourse.service.running import follow_supervisor, log_lines, with_metrics
 
     parser = argparse.ArgumentParser()
     _add_options(parser)
+    follow_supervisor()
     log_lines()
     return make_app(with_metrics(_settings(parser.parse_args(json.loads(os.environ[_ARGUMENTS])))))
 
@@ -86,6 +87,21 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         default=256,
         metavar="N",
         help="requests that wait in a worker before others are told to come back later (default: %(default)s)",
+    )
+    for part, default in (("head", 10.0), ("body", 30.0)):
+        limits.add_argument(
+            f"--{part}-limit",
+            type=positive_number,
+            default=default,
+            metavar="SECONDS",
+            help=f"until the {part} of a request has come (default: %(default)g)",
+        )
+    limits.add_argument(
+        "--connections",
+        type=positive_integer,
+        default=1000,
+        metavar="N",
+        help="of a worker at most; fewer if its limit on descriptors is lower (default: %(default)s)",
     )
     promises = parser.add_argument_group("promises")
     add_ledger(promises, required=False)
@@ -149,7 +165,13 @@ def _settings(arguments: argparse.Namespace) -> Settings:
         people=None if arguments.people is None else partial(_people, arguments),
         search=arguments.allow_search,
         promise_days=arguments.promise_days,
-        most=Most(time_limit=arguments.time_limit, waiting=arguments.queue),
+        most=Most(
+            time_limit=arguments.time_limit,
+            waiting=arguments.queue,
+            connections=arguments.connections,
+            head_seconds=arguments.head_limit,
+            body_seconds=arguments.body_limit,
+        ),
     )
 
 

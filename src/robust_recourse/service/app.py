@@ -33,8 +33,8 @@ _MOST_FAULTS = 20
 def make_app(settings: Settings, opened: Callable[[Settings, Metrics], Counter] = Counter.open) -> FastAPI:
     """Return the service as an ASGI application.
 
-    Nothing is loaded before it starts; while it loads, ``/readyz`` and all requests about people answer with 503. One
-    of several workers takes no requests before it has loaded.
+    Nothing is loaded before it starts; while it loads, ``/readyz`` and all requests about people answer with 503. A
+    worker of :func:`serve` takes no requests before it has loaded.
 
     Parameters
     ----------
@@ -50,8 +50,8 @@ def make_app(settings: Settings, opened: Callable[[Settings, Metrics], Counter] 
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.counter, app.state.failed = None, False
         loading = asyncio.create_task(_load(app, settings, metrics, opened))
-        if settings.workers > 1:
-            await loading  # other workers answer meanwhile, or one that came before: nobody is sent to this one yet
+        if settings.metrics is not None:
+            await loading  # other workers answer meanwhile, or the one that it replaces: nobody is sent to this one yet
             if app.state.failed:
                 raise RuntimeError("This worker could not load what it is to serve.")
         yield
@@ -68,7 +68,7 @@ def make_app(settings: Settings, opened: Callable[[Settings, Metrics], Counter] 
         redoc_url=None,
         openapi_url=None,
         redirect_slashes=False,
-        middleware=[Middleware(Gate, tokens=tokens, most_bytes=settings.most.body_bytes, metrics=metrics)],
+        middleware=[Middleware(Gate, tokens=tokens, most=settings.most, metrics=metrics)],
         exception_handlers={
             HTTPException: _refused,
             RequestValidationError: _invalid,

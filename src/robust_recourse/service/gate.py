@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import re
@@ -9,13 +10,14 @@ import secrets
 import time
 import traceback
 from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 from starlette.datastructures import Headers, MutableHeaders
 
 from robust_recourse.service.metrics import Metrics
 from robust_recourse.service.problems import Problem, answer_of
-from robust_recourse.service.settings import is_loopback
+from robust_recourse.service.settings import Most, is_loopback
 from robust_recourse.service.tokens import Tokens
 
 __all__ = ["LOG", "Gate"]
@@ -28,6 +30,8 @@ LOG = logging.getLogger("robust_recourse.service")
 
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _CLOSED = ("/v1/", "/metrics")
+_DRAINED = 16 * 2**20  # bytes that are taken of a body that is too large
+_DRAINING = 2.0  # seconds, at most
 _SAFE = {"x-content-type-options": "nosniff", "referrer-policy": "no-referrer", "x-frame-options": "DENY"}
 
 
@@ -41,14 +45,14 @@ class Gate:
     tokens : Tokens or None
         Tokens, one of which every request about people needs; None for none: then the request must be meant for this
         machine, so that no page of another site can ask through somebody's browser.
-    most_bytes : int
-        Of a body.
+    most : Most
+        How large a body may be, and how long it may take to come.
     metrics : Metrics
         Where requests are counted.
     """
 
-    def __init__(self, app: Any, tokens: Tokens | None, most_bytes: int, metrics: Metrics) -> None:
-        self._app, self._tokens, self._most, self._metrics = app, tokens, most_bytes, metrics
+    def __init__(self, app: Any, tokens: Tokens | None, most: Most, metrics: Metrics) -> None:
+        self._app, self._tokens, self._most, self._metrics = app, tokens, most, metrics
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -78,6 +82,8 @@ class Gate:
             with self._metrics.open.track_inprogress():
                 await self._app(scope, self._limited(receive), named)
         except Problem as problem:
+            if problem.kind == "too-large" and "expect" not in headers:  # who expects 100 has not begun to send
+                await _drain(receive)
             await answer_of(problem, scope)(scope, receive, named)
         except Exception as error:
             # What it says may be about a person; where it happened is not.
@@ -101,25 +107,46 @@ class Gate:
                 headers={"WWW-Authenticate": "Bearer"},
             )
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length[:20]) > self._most:
+        if not length.isdecimal() or int(length[:20]) > self._most.body_bytes:
             raise self._too_large()
 
     def _limited(self, receive: Receive) -> Receive:
-        taken = 0
+        taken, complete = 0, False
+        ends = asyncio.get_running_loop().time() + self._most.body_seconds
 
         async def limited() -> Message:
-            nonlocal taken
-            message = await receive()
+            nonlocal taken, complete
+            if complete:  # what comes now is that the client has gone, whenever it goes
+                return await receive()
+            try:
+                async with asyncio.timeout_at(ends):
+                    message = await receive()
+            except TimeoutError:
+                raise self._too_slow() from None
+            if message["type"] == "http.disconnect":
+                raise Problem("gone")
             if message["type"] == "http.request":
+                complete = not message.get("more_body", False)
                 taken += len(message.get("body", b""))
-                if taken > self._most:
+                if taken > self._most.body_bytes:
+                    if not complete:
+                        await _drain(receive)
                     raise self._too_large()
             return message
 
         return limited
 
     def _too_large(self) -> Problem:
-        return Problem("too-large", f"A body may have {self._most:,} bytes.", headers={"Connection": "close"})
+        return Problem(
+            "too-large", f"A body may have {self._most.body_bytes:,} bytes.", headers={"Connection": "close"}
+        )
+
+    def _too_slow(self) -> Problem:
+        return Problem(
+            "too-slow",
+            f"The body did not come within {self._most.body_seconds:g} seconds. Send fewer rows at a time.",
+            headers={"Connection": "close"},
+        )
 
     def _tell(self, scope: Message, name: str, status: int, seconds: float) -> None:
         # The path of an address that there is not may be anything, so that it is not written down.
@@ -133,6 +160,18 @@ class Gate:
         self._metrics.seconds.labels(route).observe(seconds)
         told = {"request_id": name, "method": method, "route": route, "status": status, "ms": round(1000 * seconds, 1)}
         LOG.info(json.dumps(told))
+
+
+async def _drain(receive: Receive) -> None:
+    """Take what a client still sends: many read no answer before they have sent everything."""
+    taken = 0
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_DRAINING):
+            while taken < _DRAINED:
+                message = await receive()
+                if not message.get("more_body", False):
+                    return
+                taken += len(message["body"])
 
 
 def _places(error: BaseException) -> list[str]:

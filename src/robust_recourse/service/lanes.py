@@ -7,6 +7,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -169,5 +170,6 @@ async def outcome(job: Job, request: Request) -> Any:
 
 
 async def _gone(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
+    with suppress(Problem):  # of a body that was announced, does not come, and is not needed
+        while (await request.receive())["type"] != "http.disconnect":
+            pass

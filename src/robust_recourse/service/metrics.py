@@ -24,7 +24,7 @@ class Metrics:
     Parameters
     ----------
     folder : Path or None
-        Where workers keep them; None if there is one only. It must be in the environment as
+        Where workers keep them; None for an application alone. It must be in the environment as
         ``PROMETHEUS_MULTIPROC_DIR`` before this module is imported.
     """
 

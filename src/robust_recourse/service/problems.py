@@ -20,6 +20,7 @@ KINDS = {
     "forbidden": (403, "This is not allowed"),
     "not-found": (404, "There is no such thing"),
     "wrong-method": (405, "This address has no such method"),
+    "too-slow": (408, "The request came too slowly"),
     "conflict": (409, "It cannot be promised or redeemed as things are"),
     "too-large": (413, "The request is too large"),
     "unsupported-media-type": (415, "The body must be JSON"),

@@ -27,6 +27,13 @@ class Most:
         Requests that wait for their turn, in every queue of a worker.
     together : int
         People who are searched for together.
+    connections : int
+        Of one worker; fewer where it has not so many free descriptors.
+    head_seconds : float
+        Until the head of a request has come, from the beginning of its connection or the end of the answer before. Ten
+        are enough for a kilobyte on any line, and few enough for those who only hold connections open.
+    body_seconds : float
+        Until its body has come: 4 MiB on a line of 1.2 Mbit/s take thirty.
     """
 
     body_bytes: int = 4 * 2**20
@@ -35,6 +42,9 @@ class Most:
     time_limit: float = 30.0
     waiting: int = 256
     together: int = 64
+    connections: int = 1000
+    head_seconds: float = 10.0
+    body_seconds: float = 30.0
 
 
 @dataclass(frozen=True)
@@ -66,7 +76,7 @@ class Settings:
     most : Most
         How much is answered.
     metrics : Path or None
-        Folder in which workers keep their metrics together; None for one worker.
+        Folder in which workers of a supervisor keep their metrics together; None for an application alone.
     """
 
     method: Path
