@@ -1,4 +1,4 @@
-"""The ledger: recording against explaining, checking against predicting, verifying against reading."""
+"""The ledger: recording against explaining, checking against verifying and predicting, verifying against reading."""
 
 import itertools
 import resource
@@ -66,8 +66,9 @@ def checking(folder):
     ratios, verifies, last = [], [], None
     for _ in range(REPEATS):
         predicted, _ = seconds(lambda: model.predict(table))
+        verified, _ = seconds(ledger.verify)
         checked, last = seconds(lambda: ledger.check(model, name="new"))
-        ratios.append(checked / predicted)
+        ratios.append(checked / (verified + predicted))
     for _ in range(3):
         read, _ = seconds(lambda: _read(ledger))
         verified, flaws = seconds(ledger.verify)
@@ -75,7 +76,7 @@ def checking(folder):
     check, verify = statistics.median(ratios), statistics.median(verifies)
     assert len(last) == PROMISES
     return [
-        ("checking 100,000 promises: time / predicting them", "<= 5", check, check <= 5.0),
+        ("checking 100,000 promises: time / verifying and predicting them", "<= 2", check, check <= 2.0),
         ("verifying 100,000 entries: time / reading them", "<= 3", verify, verify <= 3.0),
         ("  promises kept by the model that made them", "= 1", last.share, last.share == 1.0 and not flaws),
     ]

@@ -77,7 +77,7 @@ def test_a_ledger_of_the_first_schema_is_upgraded(where, clock, found, people, m
         upgrade(connection, "1")
     with database.reading() as connection:
         assert "ledger_entries_kind" not in _indices(connection)
-    _write_as_the_first_release(ledger, found[:5], people[:5], method)
+    _write_as_the_first_release(ledger, clock, found[:5], people[:5], method)
     assert ledger.verify() == []
     with database.reading() as connection:
         assert {"ledger_entries_kind", "ledger_entries_about"} <= _indices(connection)
@@ -91,14 +91,12 @@ def _indices(connection):
     return {index["name"] for index in sqlalchemy.inspect(connection).get_indexes("ledger_entries")}
 
 
-def _write_as_the_first_release(ledger, found, people, method):
+def _write_as_the_first_release(ledger, clock, found, people, method):
     """Write entries without looking at the schema; those of the first are the same."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("robust_recourse.ledger.ledger.need_schema", lambda *_, **__: None)
-        patch.setattr("robust_recourse.ledger.ledger.confirm", lambda *_: None)
-        Ledger(ledger._database.url, clock=ledger._clock).record(
-            found, people=people, model="m", method=method, until=UNTIL
-        )
+        patch.setattr("robust_recourse.ledger.source.confirm", lambda *_: None)
+        Ledger(ledger._database.url, clock=clock).record(found, people=people, model="m", method=method, until=UNTIL)
 
 
 def test_the_migrations_make_the_tables_that_the_code_uses(ledger):

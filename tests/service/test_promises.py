@@ -157,3 +157,18 @@ def test_a_ledger_that_does_not_work_is_told_as_such(method, plan, tmp_path, ser
         assert answer.status_code == 503
         assert str(tmp_path) not in answer.text
         assert answer.headers["retry-after"]
+
+
+def test_a_wrong_clock_promises_nothing(serving, method, plan, tmp_path, caplog):
+    from robust_recourse.ledger import Ledger
+
+    path = tmp_path / "promises.db"
+    late = Ledger(path, clock=lambda: datetime(2099, 1, 1, tzinfo=UTC))
+    late.confirm_clock(reason="the clock of another machine was wrong")
+    with serving(method, tmp_path, ledger=str(path)) as client:
+        answer = promise(client, plan, "A-9")
+    assert answer.status_code == 503
+    assert "Nothing was recorded" in answer.json()["detail"]
+    assert "2099" not in answer.text
+    assert "Set the clock of this machine right" in caplog.text
+    assert late.head.number == 1

@@ -15,15 +15,15 @@ from pandas.api import types
 from robust_recourse._files import write_atomically
 from robust_recourse.cli._model import add_decision, favourable_of, read_file
 from robust_recourse.cli._options import blaming, need_file, need_other_file, share
-from robust_recourse.cli._printing import print_line, print_table
-from robust_recourse.cli._recording import add_ledger, as_table, open_ledger
+from robust_recourse.cli._printing import need_output, print_line, print_table
+from robust_recourse.cli._recording import add_head, add_ledger, as_table, open_ledger
 from robust_recourse.cli._tables import add_raw, add_reading, named, need_table, read_table, read_training, write_table
 from robust_recourse.models.predictor import ModelError
 from robust_recourse.result.future import Share
 
 if TYPE_CHECKING:
     from robust_recourse.cli._options import Commands
-    from robust_recourse.ledger import Additions, Check, Threshold
+    from robust_recourse.ledger import Additions, Check, Ledger, Threshold
 
 __all__ = ["add_to"]
 
@@ -32,8 +32,9 @@ example:
   robust-recourse check --ledger promises.db --model new.skops --name "scorecard 2027-01" --at-least 0.98 \\
       --html check.html --json check.json
 
-Exit codes: 0 if at least this share of the open promises is kept, or if there is none; 1 if not; 2 if that could not be
-checked."""
+The ledger is verified first. Exit codes: 0 if at least this share of the open promises is kept, or if there is none;
+1 if not; 2 if that could not be checked: the ledger does not add up or cannot be read, the clock is wrong, the model
+does not answer, or not all results could be written."""
 
 
 def add_to(commands: Commands) -> None:
@@ -58,6 +59,7 @@ def add_to(commands: Commands) -> None:
         help="the share of open promises to be kept, such as 0.98",
     )
     parser.add_argument("--name", help="what to call the new model (default: the name of its file)")
+    add_head(parser)
     parser.add_argument("--dry-run", action="store_true", help="record nothing in the ledger")
     parser.add_argument(
         "--group",
@@ -97,10 +99,10 @@ def add_to(commands: Commands) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    need_output()
     _check_files(arguments)
     model, ledger = read_file(arguments), open_ledger(arguments)
-    columns = ledger.columns()
-    current = None if arguments.current is None else _current(arguments, columns)
+    current = None if arguments.current is None else _current(arguments, ledger.columns())
     try:
         check = ledger.check(
             model,
@@ -109,8 +111,9 @@ def _run(arguments: argparse.Namespace) -> int:
             favourable=... if arguments.favourable is None else favourable_of(arguments.favourable, model),
             threshold=... if arguments.threshold is None else arguments.threshold,
             dry_run=arguments.dry_run,
+            head=arguments.head,
         )
-        additions, threshold = _remedies(check, arguments, columns)
+        additions, threshold = _remedies(check, arguments, ledger)
         _print(check, arguments, additions, threshold)
         _write(check, arguments, additions, threshold)
     except (ModelError, TypeError) as error:
@@ -147,15 +150,14 @@ def _texts(columns: pd.DataFrame) -> set[Any]:
     return {name for name, dtype in held.items() if types.is_string_dtype(dtype)}
 
 
-def _remedies(
-    check: Check, arguments: argparse.Namespace, columns: pd.DataFrame
-) -> tuple[Additions | None, Threshold | None]:
+def _remedies(check: Check, arguments: argparse.Namespace, ledger: Ledger) -> tuple[Additions | None, Threshold | None]:
     """Find what can be done about broken promises, as far as files were given for it."""
     additions = threshold = None
     if arguments.train is not None and check.n_broken:
         with blaming(arguments.train):
             additions = check.additions(train=read_training(arguments.train, arguments))
     if arguments.others is not None and len(check):
+        columns = ledger.columns()
         with blaming(arguments.others):
             others = read_table(arguments.others, arguments, _texts(columns))
             lacking = [name for name in columns.columns if name not in others.columns]
@@ -168,6 +170,7 @@ def _remedies(
 def _print(
     check: Check, arguments: argparse.Namespace, additions: Additions | None, threshold: Threshold | None
 ) -> None:
+    print_line(f"The ledger was verified up to its head, {check.head}")
     if not len(check):
         print_line("The ledger has no open promise: there is nothing to break.")
         return

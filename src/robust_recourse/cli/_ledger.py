@@ -12,7 +12,7 @@ import pandas as pd
 from robust_recourse._files import write_atomically
 from robust_recourse.cli._options import need_file, need_report, positive_integer
 from robust_recourse.cli._printing import print_line, print_table
-from robust_recourse.cli._recording import add_ledger, as_table, open_ledger
+from robust_recourse.cli._recording import add_head, add_ledger, as_table, open_ledger
 from robust_recourse.cli._tables import add_raw, need_table, write_table
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def add_to(commands: Commands) -> None:
     listing.add_argument("--most", type=positive_integer, default=50, help="how many, the first ones (default: 50)")
     _add_person(_part(parts, "show", "show everything that is kept about a person, as JSON", _show))
     verify = _part(parts, "verify", "find entries that were altered, removed or added", _verify)
-    verify.add_argument("--head", metavar="NUMBER:HASH", help="an earlier head that was kept elsewhere")
+    add_head(verify)
     export = _part(parts, "export", "write promises to a file", _export)
     export.add_argument(
         "--out", type=Path, required=True, metavar="FILE", help=".csv or .parquet: a table; .json: everything"
@@ -47,6 +47,8 @@ def add_to(commands: Commands) -> None:
     _add_status(export)
     add_raw(export)
     _add_person(_part(parts, "forget", "erase a person's data, for good; a tombstone stays", _forget))
+    clock = _part(parts, "clock", "record why this machine's clock is right, though far from the last entry", _clock)
+    clock.add_argument("--reason", required=True, help="such as 'no promise was made for two years'")
     timeline = _part(parts, "timeline", "draw promises made, kept, broken and ended, by month", _timeline)
     timeline.add_argument("--out", type=Path, required=True, metavar="FILE", help="the picture: .png, .svg or .pdf")
 
@@ -88,22 +90,14 @@ def _show(arguments: argparse.Namespace) -> int:
 
 
 def _verify(arguments: argparse.Namespace) -> int:
-    from robust_recourse.ledger import Head
-
-    kept = None
-    if arguments.head is not None:
-        number, _, digest = arguments.head.partition(":")
-        if not number.isdecimal() or not digest:
-            raise ValueError(f"--head must be NUMBER:HASH, as 'ledger verify' prints it, got {arguments.head!r}.")
-        kept = Head(int(number), digest)
     ledger = open_ledger(arguments)
-    flaws = ledger.verify(kept)
+    flaws = ledger.verify(arguments.head)
     if flaws:
         print_table(pd.DataFrame(flaws, columns=["entry", "why"]), f"{ledger.name}: entries that do not add up")
         return 1
     head = ledger.head
     print_line(f"{ledger.name}: all {head.number:,} entries add up.")
-    print_line(f"Keep the head elsewhere to prove it later: {head.number}:{head.hash}")
+    print_line(f"Keep the head elsewhere to prove it later: {head}")
     return 0
 
 
@@ -126,6 +120,14 @@ def _export(arguments: argparse.Namespace) -> int:
 def _forget(arguments: argparse.Namespace) -> int:
     n = open_ledger(arguments).forget(arguments.person)
     print_line(f"Erased what {n:,} {'entry' if n == 1 else 'entries'} had of this person. The chain still verifies.")
+    return 0
+
+
+def _clock(arguments: argparse.Namespace) -> int:
+    ledger = open_ledger(arguments)
+    print_line(
+        f"Entry {ledger.confirm_clock(reason=arguments.reason):,} says why the clock is right. Others follow on it."
+    )
     return 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from robust_recourse.notices.values import printable
@@ -10,9 +11,15 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.table import Table
 
-__all__ = ["print_line", "print_table", "show"]
+__all__ = ["need_output", "print_line", "print_table", "show"]
 
 _WIDEST = 100_000  # signs of a line in a file
+
+
+def need_output() -> None:
+    """Fail before the work if nobody would read the result."""
+    if sys.stdout is None:
+        raise ValueError("Standard output is closed. Send it to a file if nobody reads it.")
 
 
 def print_line(text: object) -> None:

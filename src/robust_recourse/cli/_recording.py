@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from robust_recourse.ledger import Ledger
     from robust_recourse.result import Recourses
 
-__all__ = ["add_ledger", "add_recording", "as_table", "check_recording", "open_ledger", "record"]
+__all__ = ["add_head", "add_ledger", "add_recording", "as_table", "check_recording", "open_ledger", "record"]
 
 
 def add_ledger(group: Any, *, required: bool) -> None:
@@ -26,6 +26,15 @@ def add_ledger(group: Any, *, required: bool) -> None:
         required=required,
         metavar="FILE_OR_URL",
         help="the ledger: a file, or the URL of a database such as postgresql+psycopg://user@host/promises",
+    )
+
+
+def add_head(parser: Any) -> None:
+    """Add the option for a head that was kept."""
+    parser.add_argument(
+        "--head",
+        metavar="NUMBER:HASH",
+        help="an earlier head that was kept elsewhere, as 'ledger verify' prints it, or only its hash",
     )
 
 

@@ -28,6 +28,7 @@ _OPTIONS = {
     "folder": "--folder",
     "until": "--until",
     "earlier": "--earlier",
+    "head": "--head",
 }
 _PHRASES = {
     "leave it out of X": "leave it out with --label or --id",

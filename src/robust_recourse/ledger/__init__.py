@@ -10,7 +10,7 @@ except ImportError as _error:
 
 from robust_recourse.ledger.chain import Head
 from robust_recourse.ledger.check import Check
-from robust_recourse.ledger.errors import LedgerError, LedgerUnavailableError
+from robust_recourse.ledger.errors import LedgerClockError, LedgerDamagedError, LedgerError, LedgerUnavailableError
 from robust_recourse.ledger.fulfilling import Fulfilment
 from robust_recourse.ledger.ledger import Ledger
 from robust_recourse.ledger.receipts import Receipt
@@ -25,6 +25,8 @@ __all__ = [
     "Fulfilment",
     "Head",
     "Ledger",
+    "LedgerClockError",
+    "LedgerDamagedError",
     "LedgerError",
     "LedgerUnavailableError",
     "Receipt",

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, insert, select, update
@@ -15,9 +14,10 @@ from sqlalchemy import Connection, insert, select, update
 from robust_recourse.ledger.errors import LedgerError
 from robust_recourse.ledger.schema import blocks, entries, head, personal
 
-__all__ = ["Book", "Head", "appending", "block_hash", "entry_hash", "personal_hash", "read_head", "to_text"]
+__all__ = ["Book", "Head", "block_hash", "entry_hash", "personal_hash", "read_head", "read_kept", "to_text"]
 
 _SALT = 16  # bytes
+_KEPT = re.compile(r"(?:([0-9]{1,18}):)?([0-9a-f]{64})")
 
 
 class Head(NamedTuple):
@@ -25,6 +25,9 @@ class Head(NamedTuple):
 
     number: int
     hash: str
+
+    def __str__(self) -> str:
+        return f"{self.number}:{self.hash}"
 
 
 def to_text(facts: Any) -> str:
@@ -64,12 +67,19 @@ def read_head(connection: Connection, *, lock: bool = False) -> Head:
     return Head(*found)
 
 
-@contextmanager
-def appending(connection: Connection, now: datetime) -> Iterator[Book]:
-    """Append entries in the transaction of a connection; they are written at the end."""
-    book = Book(read_head(connection, lock=True), now.isoformat(timespec="microseconds"))
-    yield book
-    book.write(connection)
+def read_kept(head: Any) -> Head | str | None:
+    """Return a head that somebody kept, or its hash alone if that is all they have.
+
+    >>> read_kept(f"12:{'0' * 64}").number
+    12
+    """
+    if head is None:
+        return None
+    text = f"{head[0]}:{head[1]}" if isinstance(head, tuple) and len(head) == 2 else head
+    found = _KEPT.fullmatch(text.strip().lower()) if isinstance(text, str) else None
+    if found is None:
+        raise LedgerError(f"head must be NUMBER:HASH, as 'ledger verify' prints it, or the hash alone, got {head!r}.")
+    return found[2] if found[1] is None else Head(int(found[1]), found[2])
 
 
 class Book:
@@ -79,12 +89,13 @@ class Book:
     ----------
     head : Head
         The last entry that is there.
-    made : str
+    now : datetime
         When they are made.
     """
 
-    def __init__(self, head: Head, made: str) -> None:
-        self.head, self.made = head, made
+    def __init__(self, head: Head, now: datetime) -> None:
+        self.head, self.made = head, now.isoformat(timespec="microseconds")
+        self.day: date = now.date()
         self._entries: list[dict[str, Any]] = []
         self._personal: list[dict[str, Any]] = []
         self._blocks: list[dict[str, Any]] = []

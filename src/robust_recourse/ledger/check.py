@@ -15,6 +15,7 @@ import pandas as pd
 from robust_recourse._files import write_atomically
 from robust_recourse._typing import BoolArray, IntArray
 from robust_recourse.ledger.asking import Asked, Decision
+from robust_recourse.ledger.chain import Head
 from robust_recourse.ledger.current import Current
 from robust_recourse.ledger.given import need_method, read_person
 from robust_recourse.ledger.runs import Run
@@ -44,12 +45,15 @@ class Check:
         Level of the intervals.
     number : int or None
         The entry of the ledger that says so; None if nothing was recorded.
+    head : Head
+        The last entry of the chain that was verified, and that was asked about.
     """
 
     name: str
     made: str
     level: float
     number: int | None
+    head: Head
     model: Any = field(repr=False)
     decision: Decision = field(repr=False)
     asked: Asked = field(repr=False)
@@ -210,6 +214,7 @@ class Check:
             "model": self.name,
             "made": self.made,
             "entry": self.number,
+            "head": str(self.head),
             "promises": len(self),
             "kept": self.n_kept,
             "share": share,

@@ -3,74 +3,58 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from datetime import date, datetime
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, select
 
 from robust_recourse._typing import IntArray
 from robust_recourse.ledger.asking import Decision, ask
-from robust_recourse.ledger.chain import Book
+from robust_recourse.ledger.chain import Head
 from robust_recourse.ledger.check import Check
 from robust_recourse.ledger.current import Current
-from robust_recourse.ledger.runs import Run
-from robust_recourse.ledger.schema import entries
+from robust_recourse.ledger.runs import read_runs
 from robust_recourse.ledger.source import Source
-from robust_recourse.ledger.state import unclosed
+from robust_recourse.ledger.verifying import must_hold, must_verify
 from robust_recourse.result.provenance import fingerprint
 
-__all__ = ["Writing", "check", "spans", "within"]
-
-Writing = Callable[[datetime], AbstractContextManager[tuple[Connection, Book]]]
+__all__ = ["check", "spans", "within"]
 
 
 def check(
     source: Source,
-    writing: Writing | None,
     model: Any,
     *,
     name: str,
     decision: Decision,
     current: Current | None,
     level: float,
-    now: datetime,
+    known: Head | str | None,
+    dry_run: bool,
 ) -> Check:
-    """Ask a model about all open promises; without `writing`, nothing is recorded."""
-    with source.reading() as (connection, runs):
+    """Verify the ledger, and ask a model about all open promises of it; a dry run records nothing."""
+    ledger = source.database.name
+    with source.reading_only() as connection:
+        verified = must_verify(connection, ledger, known)
+        now = source.clock.following(connection, ledger)
+        runs = read_runs(connection)
         asked = ask(connection, runs, now.date(), model, decision, current)
     made, number = now.isoformat(timespec="microseconds"), None
-    if writing is not None:
-        with writing(now) as (connection, book):
-            expire(connection, book, runs, now.date())
-            number = book.add(
-                "checked",
-                {
-                    "model": name,
-                    "fingerprint": fingerprint(model),
-                    "promises": len(asked.numbers),
-                    "kept": int(asked.accepted.sum()),
-                    "asked": spans(asked.numbers),
-                    "broken": spans(asked.numbers[~asked.accepted]),
-                    "present_rows": current is not None,
-                },
-            )
-    return Check(name, made, level, number, model, decision, asked, runs, source, current)
-
-
-def expire(connection: Connection, book: Book, runs: Mapping[int, Run], today: date) -> None:
-    """Append an entry for every promise whose last day has passed, and that nobody has closed.
-
-    What had expired before the last check was recorded then.
-    """
-    chosen = select(entries.c.made).where(entries.c.kind == "checked").order_by(entries.c.number.desc()).limit(1)
-    last = connection.execute(chosen).scalar()
-    since = date.min if last is None else datetime.fromisoformat(last).date()
-    over = [number for number, run in sorted(runs.items()) if since <= run.until < today]
-    for number, run, _ in unclosed(connection, over):
-        book.add("expired", {"until": runs[run].until.isoformat()}, about=number)
+    if not dry_run:
+        facts = {
+            "model": name,
+            "fingerprint": fingerprint(model),
+            "promises": len(asked.numbers),
+            "kept": int(asked.accepted.sum()),
+            "asked": spans(asked.numbers),
+            "broken": spans(asked.numbers[~asked.accepted]),
+            "present_rows": current is not None,
+            "verified": str(verified),
+        }
+        with source.writing() as (connection, book):
+            must_hold(connection, ledger, verified)
+            number = book.add("checked", facts)
+    return Check(name, made, level, number, verified, model, decision, asked, runs, source, current)
 
 
 def spans(numbers: IntArray) -> list[list[int]]:

@@ -14,11 +14,12 @@ from robust_recourse.ledger.checking import within
 from robust_recourse.ledger.errors import LedgerError
 from robust_recourse.ledger.schema import CLOSING, entries, personal
 from robust_recourse.ledger.source import Source
-from robust_recourse.ledger.state import Promise, promises
+from robust_recourse.ledger.state import STATUSES, Promise, promises
 
 __all__ = ["of_everybody", "of_numbers", "of_person", "timeline"]
 
-_EVENTS = ("made", *CLOSING)
+_EVENTS = ("made", *STATUSES[1:])
+_TOLD = (*CLOSING, "expired")  # earlier releases wrote an entry for what expired, which closes nothing any more
 
 
 def of_person(source: Source, person: str) -> list[dict[str, Any]]:
@@ -78,7 +79,7 @@ def _events(connection: Connection, numbers: list[int] | None = None) -> default
     chosen = (
         select(entries.c.about, entries.c.number, entries.c.kind, entries.c.made, entries.c.facts, personal.c.data)
         .outerjoin_from(entries, personal, personal.c.number == entries.c.number)
-        .where(entries.c.kind.in_(CLOSING))
+        .where(entries.c.kind.in_(_TOLD))
     )
     found: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
     rows = connection.execute(chosen if numbers is None else chosen.where(entries.c.about.in_(numbers)))
@@ -112,14 +113,14 @@ def timeline(source: Source) -> pd.DataFrame:
     """Return what happened in every month, from the first entry to the last one.
 
     The columns are made, fulfilled, withdrawn, expired, renewed, and of the last check of the month: model, kept and
-    broken. A promise expires on the day after its last one, whether that is recorded yet or not.
+    broken. A promise expires on the day after its last one.
     """
     counts: dict[str, Counter[str]] = {name: Counter() for name in _EVENTS}
     with source.reading() as (connection, runs):
         for promise in promises(connection, runs, source.today(), data=False):
             if promise.status == "expired":
                 counts["expired"][(pd.Timestamp(promise.run.until) + pd.Timedelta(days=1)).strftime("%Y-%m")] += 1
-        kinds = {"promise": "made", **{kind: kind for kind in CLOSING if kind != "expired"}}
+        kinds = {"promise": "made", **{kind: kind for kind in CLOSING}}
         month = func.substr(entries.c.made, 1, 7)
         chosen = (
             select(entries.c.kind, month, func.count()).where(entries.c.kind.in_(kinds)).group_by(entries.c.kind, month)

@@ -6,8 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, date, datetime
-from functools import cached_property
+from datetime import date, datetime, timedelta
 from itertools import islice
 from types import EllipsisType
 from typing import Any
@@ -19,23 +18,24 @@ from robust_recourse._validation import check_choice, check_flag, check_integer
 from robust_recourse.ledger import checking, forgetting, fulfilling, history, recording, renewing
 from robust_recourse.ledger.address import read_address
 from robust_recourse.ledger.asking import Decision, Piece, pieces
-from robust_recourse.ledger.chain import Book, Head, appending, read_head, to_text
+from robust_recourse.ledger.chain import Book, Head, read_head, read_kept, to_text
 from robust_recourse.ledger.check import Check
+from robust_recourse.ledger.clocks import GAP, Clock
 from robust_recourse.ledger.current import Current
 from robust_recourse.ledger.database import Database
 from robust_recourse.ledger.errors import LedgerError
 from robust_recourse.ledger.fulfilling import Fulfilment
 from robust_recourse.ledger.given import need_method, need_text, read_date, read_people, read_person
-from robust_recourse.ledger.migrating import confirm, need_schema
+from robust_recourse.ledger.migrating import need_schema
 from robust_recourse.ledger.receipts import Receipt, read_receipt
 from robust_recourse.ledger.recording import Recorded
 from robust_recourse.ledger.runs import read_runs
+from robust_recourse.ledger.schema import CLOCK
 from robust_recourse.ledger.source import Source, frame_of
 from robust_recourse.ledger.state import STATUSES, Promise, need_open, of_people, promises
 from robust_recourse.ledger.verifying import Flaw, flaws
 from robust_recourse.math.intervals import check_level
 from robust_recourse.result import Recourses
-from robust_recourse.tables import to_pandas
 
 __all__ = ["Ledger"]
 
@@ -53,7 +53,10 @@ class Ledger:
     create : bool
         Whether to make the ledger if there is none. A new file can be read by its owner only.
     clock : callable, optional
-        What tells the time, with its zone; the clock of the system if None.
+        What tells the time, with its zone; the clock of the system if None. Nothing is recorded or checked while it is
+        more than five minutes behind the last entry, or more than `max_gap` ahead of it.
+    max_gap : timedelta
+        How long the ledger may rest.
 
     Examples
     --------
@@ -73,10 +76,16 @@ class Ledger:
     """
 
     def __init__(
-        self, where: str | os.PathLike[str] | URL, *, create: bool = True, clock: Callable[[], datetime] | None = None
+        self,
+        where: str | os.PathLike[str] | URL,
+        *,
+        create: bool = True,
+        clock: Callable[[], datetime] | None = None,
+        max_gap: timedelta = GAP,
     ) -> None:
         self._database = Database(read_address(where))
-        self._create, self._clock, self._opened = check_flag(create, "create"), clock, False
+        self._source = Source(self._database, Clock(clock, max_gap))
+        self._create, self._opened = check_flag(create, "create"), False
 
     def __repr__(self) -> str:
         return f"Ledger({self.name!r})"
@@ -139,7 +148,7 @@ class Ledger:
         if not isinstance(found, Recourses):
             raise TypeError(f"found must be Recourses, got {type(found).__name__}.")
         check_flag(replace, "replace")
-        now = self._now()
+        now = self._source.clock.now()
         prepared = recording.prepare(
             found,
             read_people(people, len(found)),
@@ -151,8 +160,8 @@ class Ledger:
             sent=now.isoformat(timespec="seconds"),
             radius=getattr(certificates, "certified_radius", None),
         )
-        with self._writing(now) as (connection, book):
-            new, known = recording.append(connection, book, prepared, now.date(), replace=replace)
+        with self._ready.writing() as (connection, book):
+            new, known = recording.append(connection, book, prepared, book.day, replace=replace)
         return Recorded(new, tuple(known), book.head)
 
     def promises(
@@ -209,8 +218,9 @@ class Ledger:
         threshold: float | EllipsisType | None = ...,
         level: float = 0.95,
         dry_run: bool = False,
+        head: Head | str | None = None,
     ) -> Check:
-        """Ask a new model about every open promise.
+        """Verify the ledger, and ask a new model about every open promise in it.
 
         Parameters
         ----------
@@ -226,17 +236,26 @@ class Ledger:
             Level of the intervals.
         dry_run : bool
             Whether nothing is recorded.
+        head : Head or str, optional
+            An earlier :attr:`head` that was kept elsewhere, as for :meth:`verify`.
+
+        Raises
+        ------
+        LedgerDamagedError
+            If the ledger does not add up; its message names the first entry. The model is not asked then.
+        LedgerClockError
+            If the clock is too far from the last entry.
         """
         need_text(name, "name", "the name of a model")
         return checking.check(
             self._ready,
-            None if check_flag(dry_run, "dry_run") else self._writing,
             model,
             name=name,
             decision=Decision(favourable, threshold),
             current=None if current is None else Current.of(current),
             level=check_level(level),
-            now=self._now(),
+            known=read_kept(head),
+            dry_run=check_flag(dry_run, "dry_run"),
         )
 
     def pieces(self) -> Iterator[Piece]:
@@ -246,16 +265,13 @@ class Ledger:
 
     def columns(self) -> pd.DataFrame:
         """Return the columns of the newest promises, as a table of theirs without rows."""
-        with self._ready.reading() as (_, runs):
-            if not runs:
-                return pd.DataFrame()
-            table = to_pandas(runs[max(runs)].columns.table("promised", []))
-        return table if isinstance(table, pd.DataFrame) else pd.DataFrame(table)
+        return self._ready.columns()
 
     def check_until(self, until: date | str) -> date:
         """Return the day until which promises are to hold; raise if it is over, or if the ledger cannot be used."""
-        self._need()
-        return read_date(until, "until", self._now().date())
+        with self._ready.reading_only() as connection:
+            now = self._source.clock.following(connection, self.name)
+        return read_date(until, "until", now.date())
 
     def receipt(self, promise: int) -> Receipt:
         """Return a promise by its number, with the code by which it can be verified."""
@@ -308,14 +324,14 @@ class Ledger:
         Recorded
             The new promises. Who has no valid addition, or whose promise is open no more, is left out.
         """
-        now = self._now()
+        now = self._source.clock.now()
         day = None if until is None else read_date(until, "until", now.date())
         groups = renewing.prepare(check, need_method(method), until=day, note=note, now=now)
         new: dict[str, int] = {}
         known: list[str] = []
-        with self._writing(now) as (connection, book):
+        with self._ready.writing() as (connection, book):
             for prepared in groups:
-                some, same = renewing.append(connection, book, prepared, now.date())
+                some, same = renewing.append(connection, book, prepared, book.day)
                 new |= some
                 known += same
         return Recorded(new, tuple(known), book.head)
@@ -325,22 +341,33 @@ class Ledger:
 
         The chain still verifies. Copies of the database are not reached.
         """
-        with self._writing(self._now()) as (connection, book):
+        with self._ready.writing() as (connection, book):
             erased = forgetting.forget(connection, book, read_runs(connection), read_person(person))
         self._database.tidy()
         return erased
 
-    def verify(self, head: Head | None = None) -> list[Flaw]:
+    def confirm_clock(self, *, reason: str) -> int:
+        """Say that the clock is right, however far it is from the last entry; return the number of the entry.
+
+        For a ledger that rested for longer than `max_gap`, or whose last entries were made with a wrong clock. Times
+        that run backwards before this entry are not reported any more: the reason stands in the chain.
+        """
+        need_text(reason, "reason", "a text")
+        with self._ready.writing(at_any_time=True) as (_, book):
+            return book.add(CLOCK, {"reason": reason})
+
+    def verify(self, head: Head | str | None = None) -> list[Flaw]:
         """Return the entries that do not add up; an empty list if all is well.
 
         Parameters
         ----------
-        head : Head, optional
-            An earlier :attr:`head` that was kept elsewhere: then a chain that was written anew, or cut off together
-            with its head, is found, too.
+        head : Head or str, optional
+            An earlier :attr:`head` that was kept elsewhere, or only its hash: then a chain that was written anew, or
+            cut off together with its head, is found, too.
         """
+        known = read_kept(head)
         with self._ready.reading_only() as connection:
-            return list(flaws(connection, head))
+            return flaws(connection, known)
 
     @property
     def head(self) -> Head:
@@ -352,40 +379,18 @@ class Ledger:
         """Return what happened in every month: promises made, fulfilled, withdrawn, expired and renewed, and checks."""
         return history.timeline(self._ready)
 
-    def _now(self) -> datetime:
-        now = datetime.now(UTC) if self._clock is None else self._clock()
-        if now.tzinfo is None:
-            raise ValueError("clock must return a time with its zone.")
-        return now.astimezone(UTC)
-
-    @cached_property
-    def _source(self) -> Source:
-        return Source(self._database, lambda: self._now().date())
-
-    def _need(self) -> None:
-        """Make or upgrade the ledger, once."""
+    @property
+    def _ready(self) -> Source:
+        """The ledger, which is made or upgraded first, once."""
         if not self._opened:
             need_schema(self._database, create=self._create)
             self._opened = True
-
-    @property
-    def _ready(self) -> Source:
-        """The ledger to read from, which is made or upgraded first."""
-        self._need()
         return self._source
-
-    @contextmanager
-    def _writing(self, now: datetime) -> Iterator[tuple[Connection, Book]]:
-        self._need()
-        with self._database.writing() as connection:
-            confirm(connection, self._database.name)
-            with appending(connection, now) as book:
-                yield connection, book
 
     @contextmanager
     def _promise(self, person: Any) -> Iterator[tuple[Connection, Book, Promise]]:
         """Append to the open promise of a person."""
-        name, now = read_person(person), self._now()
-        with self._writing(now) as (connection, book):
-            known = of_people(connection, read_runs(connection), now.date(), [name])[name]
+        name = read_person(person)
+        with self._ready.writing() as (connection, book):
+            known = of_people(connection, read_runs(connection), book.day, [name])[name]
             yield connection, book, need_open(known, name)

@@ -187,6 +187,7 @@ def _how(check: Check) -> Section:
             ("asked on", check.made[:19].replace("T", " ") + " UTC"),
             ("asked about", rows),
             ("ledger", entry),
+            ("verified up to", str(check.head)),
         ],
         columns=["what", "how"],
     )

@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from robust_recourse.ledger.errors import LedgerError
+from robust_recourse.ledger.errors import LedgerError, reading_entry
 from robust_recourse.ledger.rows import Columns
 from robust_recourse.ledger.schema import entries
 from robust_recourse.methods.base import RecourseMethod
@@ -48,27 +48,32 @@ class Run:
     @property
     def model(self) -> str:
         """The name of the model that promised."""
-        return str(self.facts["model"])
+        with reading_entry(self.number):
+            return str(self.facts["model"])
 
     @cached_property
     def until(self) -> date:
         """The last day on which the promises hold."""
-        return date.fromisoformat(self.facts["until"])
+        with reading_entry(self.number):
+            return date.fromisoformat(self.facts["until"])
 
     @cached_property
     def columns(self) -> Columns:
         """The columns of the tables."""
-        return Columns.read(self.facts["table"])
+        with reading_entry(self.number):
+            return Columns.read(self.facts["table"])
 
     @cached_property
     def favourable(self) -> Any:
         """The class that people want."""
-        return from_plain(self.facts["favourable"])
+        with reading_entry(self.number):
+            return from_plain(self.facts["favourable"])
 
     @property
     def threshold(self) -> float | None:
         """The least probability that is accepted."""
-        return None if self.facts["threshold"] is None else float(self.facts["threshold"])
+        with reading_entry(self.number):
+            return None if self.facts["threshold"] is None else float(self.facts["threshold"])
 
     def method(self, model: Any, *, favourable: Any, threshold: float | None) -> RecourseMethod:
         """Return the method of the promises with another model, not fitted yet.
@@ -112,7 +117,11 @@ def describe_run(
 def read_runs(connection: Connection) -> dict[int, Run]:
     """Return all runs, by their numbers."""
     chosen = select(entries.c.number, entries.c.made, entries.c.facts).where(entries.c.kind == "run")
-    return {number: Run(number, made, json.loads(facts)) for number, made, facts in connection.execute(chosen)}
+    runs: dict[int, Run] = {}
+    for number, made, facts in connection.execute(chosen):
+        with reading_entry(number):
+            runs[number] = Run(number, made, json.loads(facts))
+    return runs
 
 
 def _parameters(method: RecourseMethod) -> dict[str, Any]:

@@ -10,15 +10,17 @@ from __future__ import annotations
 
 from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Text
 
-__all__ = ["CLOSING", "FIRST", "SCHEMA", "VERSIONS", "blocks", "entries", "head", "metadata", "personal"]
+__all__ = ["CLOCK", "CLOSING", "FIRST", "SCHEMA", "VERSIONS", "blocks", "entries", "head", "metadata", "personal"]
 
 SCHEMA = "2"
 """The schema that this release writes, as Alembic names it."""
 VERSIONS = ("1", "2")
 FIRST = "0" * 64
 """What stands for the hash of the entry before the first."""
-CLOSING = ("fulfilled", "withdrawn", "expired", "renewed")
-"""Kinds of entries after which a promise is open no more."""
+CLOSING = ("fulfilled", "withdrawn", "renewed")
+"""Kinds of entries after which a promise is open no more; its last day alone ends it without one."""
+CLOCK = "clock"
+"""Kind of the entry in which somebody says, with a reason, that the clock is right."""
 
 _NUMBER = BigInteger().with_variant(Integer, "sqlite")
 

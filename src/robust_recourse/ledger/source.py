@@ -1,4 +1,4 @@
-"""Promises read from a ledger as tables, when somebody asks for them."""
+"""What reads a ledger and appends to it: promises as tables when somebody asks for them, and one writer at a time."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from sqlalchemy import Connection
 
 from robust_recourse._typing import IntArray
 from robust_recourse.ledger.asking import Piece, pieces
+from robust_recourse.ledger.chain import Book, read_head
+from robust_recourse.ledger.clocks import Clock
 from robust_recourse.ledger.current import Current
 from robust_recourse.ledger.database import Database
 from robust_recourse.ledger.errors import LedgerError
@@ -32,10 +34,14 @@ BOUNDS = ("worst_case_odds", "certified_radius", "jury_share", "survival_bound")
 
 @dataclass(frozen=True)
 class Source:
-    """A ledger to read from, as it is on a day."""
+    """A ledger to read from and to append to, as it is on a day."""
 
     database: Database
-    today: Callable[[], date]
+    clock: Clock
+
+    def today(self) -> date:
+        """Return the day."""
+        return self.clock.today()
 
     @contextmanager
     def reading(self) -> Iterator[tuple[Connection, dict[int, Run]]]:
@@ -59,6 +65,26 @@ class Source:
         with self.database.reading() as connection:
             confirm(connection, self.database.name)
             yield connection
+
+    @contextmanager
+    def writing(self, *, at_any_time: bool = False) -> Iterator[tuple[Connection, Book]]:
+        """Append entries in a transaction; they are written at its end."""
+        with self.database.writing() as connection:
+            confirm(connection, self.database.name)
+            last = read_head(connection, lock=True)
+            # While nobody else can append, so that entries of a machine never run backwards.
+            now = self.clock.now() if at_any_time else self.clock.following(connection, self.database.name)
+            book = Book(last, now)
+            yield connection, book
+            book.write(connection)
+
+    def columns(self) -> pd.DataFrame:
+        """Return the columns of the newest promises, as a table of theirs without rows."""
+        with self.reading() as (_, runs):
+            if not runs:
+                return pd.DataFrame()
+            table = to_pandas(runs[max(runs)].columns.table("promised", []))
+        return table if isinstance(table, pd.DataFrame) else pd.DataFrame(table)
 
     def frame(self, numbers: IntArray, extra: Callable[[], Mapping[str, Any]] | None = None) -> pd.DataFrame:
         """Return promises as a table, with more columns."""

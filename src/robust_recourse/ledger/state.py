@@ -17,7 +17,8 @@ from robust_recourse.ledger.schema import CLOSING, entries, personal
 
 __all__ = ["STATUSES", "Promise", "closed", "need_open", "of_people", "promises", "unclosed"]
 
-STATUSES = ("open", *CLOSING)
+STATUSES = ("open", "fulfilled", "withdrawn", "expired", "renewed")
+"""What becomes of promises: an entry says it, but for "expired", which follows from the day on which it is asked."""
 _BATCH = 5_000
 
 _later = entries.alias("later")

@@ -2,43 +2,71 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from datetime import datetime
+from functools import partial
+from itertools import product
+from types import NoneType
+from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, inspect, literal, select
 
-from robust_recourse.ledger.chain import Head, block_hash, entry_hash, personal_hash
+from robust_recourse.ledger.beside import added_personal, altered_blocks, block_of, last_clock, tombstones, wrong_head
+from robust_recourse.ledger.chain import Head, entry_hash, personal_hash, read_head
+from robust_recourse.ledger.clocks import BEHIND, read_time
+from robust_recourse.ledger.errors import Flaw, LedgerDamagedError
 from robust_recourse.ledger.schema import FIRST, blocks, entries, head, personal
 
-__all__ = ["Flaw", "flaws", "read_all"]
+__all__ = ["Flaw", "flaws", "must_hold", "must_verify", "read_all"]
 
 _BATCH = 5_000
+_TEXT, _MAYBE = (str,), (str, NoneType)
+# What cells may hold, whatever the tables of a database were made to allow.
+_ENTRY = set(product((int,), _TEXT, (int, NoneType), _TEXT, _TEXT, _MAYBE, _TEXT, _TEXT))
+_PERSONAL = set(product((int,), _TEXT, _MAYBE, _TEXT, _TEXT))
 
 
-class Flaw(NamedTuple):
-    """An entry that does not add up.
+def must_verify(connection: Connection, ledger: str, known: Head | str | None = None) -> Head:
+    """Return the head of a ledger that adds up; raise and name the first entry that does not."""
+    found = flaws(connection, known)
+    if found:
+        raise LedgerDamagedError(ledger, found)
+    return read_head(connection)
 
-    Attributes
+
+def must_hold(connection: Connection, ledger: str, verified: Head) -> None:
+    """Raise if an entry is no longer what it was when it was verified; others may have followed on it."""
+    found = connection.execute(select(entries.c.hash).where(entries.c.number == verified.number)).scalar()
+    if verified.number and found != verified.hash:
+        raise LedgerDamagedError(ledger, [Flaw(verified.number, "it was altered while the model was asked.")])
+
+
+def flaws(connection: Connection, known: Head | str | None = None) -> list[Flaw]:
+    """Return what does not add up, in the order of the entries.
+
+    Parameters
     ----------
-    number : int
-        Number of the entry.
-    why : str
-        What is wrong with it, in a sentence.
+    connection : Connection
+        One that reads.
+    known : Head or str, optional
+        An earlier head, or the hash of one, which somebody has kept elsewhere: the chain must still have it.
     """
+    if connection.dialect.name == "sqlite":
+        # What is no text has another hash, and must not end the reading of everything else.
+        reading: Any = connection.connection.driver_connection
+        reading.text_factory = partial(str, encoding="utf-8", errors="surrogateescape")
+    return sorted(_flaws(connection, known), key=lambda flaw: flaw.number)
 
-    number: int
-    why: str
 
-    def __str__(self) -> str:
-        return f"entry {self.number}: {self.why}"
-
-
-def read_all(connection: Connection) -> Iterator[Any]:
-    """Yield all entries in order, each with its personal data."""
-    columns = (*entries.c, personal.c.number.label("owner"), personal.c.person, personal.c.key, personal.c.salt)
-    joined = entries.outerjoin(personal, personal.c.number == entries.c.number)
-    chosen, last = select(*columns, personal.c.data).select_from(joined).order_by(entries.c.number).limit(_BATCH), None
+def read_all(connection: Connection, *, alone: bool = False) -> Iterator[Any]:
+    """Yield all entries in order, each with its personal data, or `alone`."""
+    names = ("number", "person", "key", "salt", "data")
+    if alone:
+        chosen = select(*entries.c, *(literal(None).label(f"no_{name}") for name in names))
+    else:
+        joined = entries.outerjoin(personal, personal.c.number == entries.c.number)
+        chosen = select(*entries.c, *(personal.c[name].label(f"own_{name}") for name in names)).select_from(joined)
+    chosen, last = chosen.order_by(entries.c.number).limit(_BATCH), None
     while True:
         rows = connection.execute(chosen if last is None else chosen.where(entries.c.number > last)).all()
         yield from rows
@@ -47,19 +75,22 @@ def read_all(connection: Connection) -> Iterator[Any]:
         last = rows[-1][0]
 
 
-def flaws(connection: Connection, known: Head | None = None) -> Iterator[Flaw]:
-    """Yield what does not add up, in the order of the entries.
-
-    Parameters
-    ----------
-    connection : Connection
-        One that reads.
-    known : Head, optional
-        An earlier head, which somebody has kept elsewhere: the chain must still have it.
-    """
-    erased, hashes = _tombstones(connection)
-    expected, before = 1, (FIRST, FIRST)
-    for number, kind, about, made, facts, sealed, previous, said, *own in read_all(connection):
+def _flaws(connection: Connection, known: Head | str | None) -> Iterator[Flaw]:
+    tables = set(inspect(connection).get_table_names())  # one that was dropped is as one without rows
+    has_entries, has_personal = entries.name in tables, personal.name in tables
+    erased, hashes = tombstones(connection) if has_entries else (set(), {})
+    explained = last_clock(connection) if has_entries else 0
+    hash_known = known if isinstance(known, str) else None
+    expected, last, before, time = 1, Head(0, FIRST), (FIRST, FIRST), None
+    for cells in read_all(connection, alone=not has_personal) if has_entries else ():
+        number, kind, about, made, facts, sealed, previous, said, *own = cells
+        if tuple(map(type, cells[:8])) not in _ENTRY:
+            yield Flaw(expected, "it was changed after it was written.")
+            expected, before = expected + 1, (said, said)
+            continue
+        if number < expected:
+            yield Flaw(number, "it is there twice, or was added.")
+            continue
         if number != expected:
             others = f", and so are those up to entry {number - 1}" if number - 1 > expected else ""
             yield Flaw(expected, f"it is missing{others}.")
@@ -71,13 +102,21 @@ def flaws(connection: Connection, known: Head | None = None) -> Iterator[Flaw]:
             yield Flaw(number, f"it does not follow on entry {number - 1}, which was changed or exchanged.")
         else:
             yield from _personal(number, sealed, own, erased)
-        if known is not None and number == known.number and said != known.hash:
+            if made != time:
+                yield from () if number <= explained else _backwards(number, made, time)
+                time = made
+        if isinstance(known, Head) and number == known.number and said != known.hash:
             yield Flaw(number, "it is not the one that was kept elsewhere: the chain was written anew.")
-        if kind == "promise" and '"block"' in str(facts):
-            hashes.setdefault(number, _block_of(facts))
-        expected, before = number + 1, (said, hashed)
-    yield from _ends(connection, Head(expected - 1, before[0]), known)
-    yield from _blocks(connection, hashes)
+        if said == hash_known:
+            hash_known = None
+        if kind == "promise" and '"block"' in facts:
+            hashes.setdefault(number, block_of(facts))
+        expected, last, before = number + 1, Head(number, said), (said, hashed)
+    yield from wrong_head(connection, last, there=head.name in tables)
+    yield from _kept(known if isinstance(known, Head) else hash_known, last)
+    if has_entries and has_personal:
+        yield from added_personal(connection)
+    yield from altered_blocks(connection, hashes, there=blocks.name in tables)
 
 
 def _personal(number: int, sealed: str | None, own: list[Any], erased: set[int]) -> Iterator[Flaw]:
@@ -88,64 +127,27 @@ def _personal(number: int, sealed: str | None, own: list[Any], erased: set[int])
             yield Flaw(number, "its personal data are missing, and no entry says that they were erased.")
     elif number in erased:
         yield Flaw(number, "its personal data are there, and an entry says that they were erased.")
-    elif sealed is None or personal_hash(salt, person, key, data) != sealed:
+    elif tuple(map(type, own)) not in _PERSONAL or personal_hash(salt, person, key, data) != sealed:
         yield Flaw(number, "its personal data were changed after they were written.")
 
 
-def _ends(connection: Connection, last: Head, known: Head | None) -> Iterator[Flaw]:
-    """Compare the last entry with the head, and with a head that was kept elsewhere."""
-    rows = connection.execute(select(head.c.id, head.c.number, head.c.hash)).all()
-    said = [Head(number, digest) for mark, number, digest in rows if mark == 1]
-    if len(rows) != 1 or not said:
-        yield Flaw(last.number, "the head of the ledger, which names this entry, is missing or not the only one.")
-    elif said[0].number > last.number:
-        yield Flaw(
-            last.number + 1, f"it is missing: the head of the ledger names entry {said[0].number} as the last one."
-        )
-    elif said[0].number != last.number or (last.number and said[0].hash != last.hash):
-        yield Flaw(last.number, "the head of the ledger names another entry as the last one.")
-    elif not last.number and said[0].hash != FIRST:
-        yield Flaw(0, "the head of the ledger was changed.")
-    if known is not None and known.number > last.number:
-        yield Flaw(known.number, "it is missing: it was kept elsewhere as the last one.")
-
-
-def _tombstones(connection: Connection) -> tuple[set[int], dict[int, str]]:
-    """Return the entries whose personal data were erased, and the hashes of the blocks that were rewritten for it."""
-    erased: set[int] = set()
-    hashes: dict[int, str] = {}
-    chosen = select(entries.c.facts).where(entries.c.kind == "forgotten").order_by(entries.c.number)
-    for text in connection.execute(chosen).scalars():
-        try:
-            facts = json.loads(text)
-            erased.update(facts["entries"])
-            hashes |= {int(first): digest for first, digest in facts["blocks"].items()}
-        except (ValueError, KeyError, TypeError, AttributeError):
-            continue  # its own hash tells
-    return erased, hashes
-
-
-def _block_of(facts: str) -> str:
+def _backwards(number: int, made: str, before: str | None) -> Iterator[Flaw]:
+    """Compare the times of two entries that follow on each other."""
     try:
-        return str(json.loads(facts)["block"])
-    except (ValueError, KeyError, TypeError):
-        return ""
+        now = read_time(number, made)
+        then: datetime | None = None if before is None else read_time(number, before)
+    except LedgerDamagedError:
+        yield Flaw(number, "its time cannot be read.")
+        return
+    if then is not None and now < then - BEHIND:
+        yield Flaw(number, f"its time, {made}, is before that of the entry before, {before}.")
 
 
-def _blocks(connection: Connection, hashes: dict[int, str]) -> Iterator[Flaw]:
-    """Compare the blocks of promised rows with their hashes."""
-    found: set[int] = set()
-    numbers = connection.execute(select(blocks.c.first).order_by(blocks.c.first)).scalars().all()
-    for first in numbers:
-        row = connection.execute(select(blocks).where(blocks.c.first == first)).one_or_none()
-        if first not in hashes:
-            yield Flaw(first, "no entry knows of the block of rows that begins with it.")
-        elif row is None or block_hash(row.salt, row.first, row.run, row.made, _bytes(row.content)) != hashes[first]:
-            yield Flaw(first, "the block of rows that begins with it was changed after it was written.")
-        found.add(first)
-    for first in sorted(hashes.keys() - found):
-        yield Flaw(first, "the block of rows that begins with it is missing.")
-
-
-def _bytes(content: Any) -> bytes:
-    return content.encode("utf-8", "surrogatepass") if isinstance(content, str) else bytes(content)
+def _kept(known: Head | str | None, last: Head) -> Iterator[Flaw]:
+    """Say whether the chain ends before a head that was kept elsewhere, or has none with its hash."""
+    if isinstance(known, str) and known != FIRST:
+        yield Flaw(last.number, "no entry up to this one has the hash that was kept elsewhere.")
+    elif isinstance(known, Head) and known.number > last.number:
+        yield Flaw(known.number, "it is missing: it was kept elsewhere as the last one.")
+    elif isinstance(known, Head) and not known.number and known.hash != FIRST:
+        yield Flaw(0, "no ledger begins with the hash that was kept elsewhere.")

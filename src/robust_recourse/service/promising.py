@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Promises"]
 
+_LOG = logging.getLogger("robust_recourse.service")
 _BROKEN = "The ledger cannot be used now. Nothing was recorded."
 
 
@@ -128,9 +130,10 @@ class Promises:
 
 def _problem(error: ValueError) -> Problem:
     """Return what the ledger does not allow, or that it cannot be used; messages of databases stay here."""
-    from robust_recourse.ledger import LedgerUnavailableError
+    from robust_recourse.ledger import LedgerClockError, LedgerUnavailableError
 
-    if isinstance(error, LedgerUnavailableError):
+    if isinstance(error, LedgerClockError | LedgerUnavailableError):
+        _LOG.warning("the ledger cannot be used: %s", error)
         return Problem("unavailable", _BROKEN, headers={"Retry-After": "5"})
     return Problem("conflict", str(error))
 
