@@ -3,36 +3,50 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 
 from robust_recourse import __version__
 from robust_recourse.cli import _actions, _check, _datasets, _demo, _experiments, _explain, _ledger, _serve, _tune
-from robust_recourse.cli._ending import Terminated, ending, reason
+from robust_recourse.cli._ending import Terminated, complain, defect, ending, flush, reason
 from robust_recourse.cli._options import positive_integer
 
 __all__ = ["main", "positive_integer"]
+
+_STOPPED = (2, 130, 143)  # exit codes that say already that something went wrong
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code.
 
     It is 0 if all went well, 1 if a target that was asked for strictly is out of reach, if promises are broken or if a
-    ledger does not add up, 2 for input that cannot be
-    used, with one line on standard error that says why, 130 after an interruption from the keyboard, and 143 if
-    the process was told to end.
+    ledger does not add up, 2 for input that cannot be used and whatever else goes wrong, with one line on standard
+    error that says why, 130 after an interruption from the keyboard, and 143 if the process was told to end.
     """
     arguments = _parser().parse_args(argv)
+    code = _run(arguments)
+    try:
+        flush()
+    except (OSError, ValueError) as error:
+        if code not in _STOPPED:
+            complain(reason(error))
+            code = 2
+    return code
+
+
+def _run(arguments: argparse.Namespace) -> int:
     try:
         with ending():
             return int(arguments.run(arguments))
     except (ImportError, MemoryError, OSError, OverflowError, RecursionError, ValueError) as error:
-        print(f"robust-recourse: {reason(error)}", file=sys.stderr)  # noqa: T201
+        complain(reason(error))
         return 2
     except KeyboardInterrupt as stop:
         word, code = ("terminated", 143) if isinstance(stop, Terminated) else ("interrupted", 130)
-        print(f"robust-recourse: {word}{f': {reason(stop)}' if str(stop) else ''}", file=sys.stderr)  # noqa: T201
+        complain(f"{word}{f': {reason(stop)}' if str(stop) else ''}")
         return code
+    except BaseException as error:  # 1 means something else, and 0 even more so, whatever a model raises
+        complain(defect(error))
+        return 2
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
+import traceback
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
 from robust_recourse.cli._wording import in_options
 from robust_recourse.notices.values import printable
 
-__all__ = ["Terminated", "ending", "reason"]
+__all__ = ["Terminated", "complain", "defect", "ending", "flush", "reason"]
 
 
 _LONGEST = 800  # signs of a line that quotes what was given
@@ -59,9 +61,40 @@ def reason(error: BaseException) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 2 :]}"
 
 
+def defect(error: BaseException) -> str:
+    """Say in one line that a command ended as none should, and show where that happened."""
+    cause = error.__context__
+    if isinstance(error, SystemExit) and isinstance(cause, OSError):  # as rich leaves when nobody reads any more
+        return reason(cause)
+    with suppress(OSError, ValueError):
+        traceback.print_exception(error)
+    return f"this should not happen: {type(error).__name__}: {reason(error)}"
+
+
+def complain(text: str) -> None:
+    """Print a line to standard error, if that takes any."""
+    if sys.stderr is not None:
+        with suppress(OSError, ValueError):
+            print(f"robust-recourse: {text}", file=sys.stderr)  # noqa: T201
+
+
+def flush() -> None:
+    """Write what was printed; if that cannot be, forget it, so that it cannot change the exit code later."""
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        with suppress(OSError, ValueError):
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, sys.stdout.fileno())
+            os.close(nowhere)
+        raise
+
+
 def _terminate(_number: int, _frame: FrameType | None) -> None:
     raise Terminated
 
 
 def _show(message: Warning | str, *_: Any, **__: Any) -> None:
-    print(f"robust-recourse: warning: {printable(in_options(' '.join(str(message).split())))}", file=sys.stderr)  # noqa: T201
+    complain(f"warning: {printable(in_options(' '.join(str(message).split())))}")
