@@ -70,16 +70,19 @@ def test_nobody_sees_half_a_file(tmp_path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
-def test_permissions_are_those_of_the_user_and_of_the_old_file(tmp_path):
-    before = os.umask(0o027)
+@pytest.mark.parametrize("mask", [0o000, 0o022, 0o077])
+def test_new_files_and_folders_are_for_their_owner_alone_and_old_files_keep_their_permissions(tmp_path, mask):
+    before = os.umask(mask)
     try:
-        write_atomically(tmp_path / "new", "")
+        write_atomically(tmp_path / "a" / "b" / "new", "")
     finally:
         os.umask(before)
-    assert (tmp_path / "new").stat().st_mode & 0o777 == 0o640
-    (tmp_path / "new").chmod(0o600)
-    write_atomically(tmp_path / "new", "again")
-    assert (tmp_path / "new").stat().st_mode & 0o777 == 0o600
+    new = tmp_path / "a" / "b" / "new"
+    assert new.stat().st_mode & 0o777 == 0o600
+    assert [path.stat().st_mode & 0o777 for path in (tmp_path / "a", tmp_path / "a" / "b")] == [0o700, 0o700]
+    new.chmod(0o644)
+    write_atomically(new, "again")
+    assert new.stat().st_mode & 0o777 == 0o644
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links of POSIX")

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["part_key", "replacing", "write_atomically"]
+__all__ = ["part_key", "private_folder", "replacing", "write_atomically"]
 
 _TEMPORARY = ".robust-recourse-"
 
@@ -30,20 +30,29 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None
         written.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
+def private_folder(path: Path) -> None:
+    """Make a folder, and those above it, for their owner alone; one that is there stays as it is."""
+    try:
+        path.mkdir(mode=0o700, exist_ok=True)
+    except FileNotFoundError:
+        private_folder(path.parent)
+        path.mkdir(mode=0o700, exist_ok=True)
+
+
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a file beside `path` to write to, and move it there at the end: whoever looks sees all of it or nothing.
 
-    A file that is there is replaced, and keeps its permissions; whatever goes wrong, it stays as it is. What a killed
-    process left behind is removed. An `OSError`, such as that of a full disk, names `path`.
+    Most files hold rows of people, so a new file is for its owner alone, and so is a folder that is made for it. A file
+    that is there is replaced, and keeps its permissions: who widened them meant it. Whatever goes wrong, it stays as it
+    is. What a killed process left behind is removed. An `OSError`, such as that of a full disk, names `path`.
     """
     target = Path(os.path.realpath(path))  # a link stays one
     name = os.fspath(target.parent / f"{_TEMPORARY}{_host()}-{os.getpid()}-{secrets.token_hex(6)}")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+        private_folder(target.parent)
         _sweep(target.parent, os.getpid())
-        # With the permissions of any new file.
-        os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+        os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         yield Path(name)
         with suppress(FileNotFoundError):
             os.chmod(name, target.stat().st_mode)

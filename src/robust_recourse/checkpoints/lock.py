@@ -11,6 +11,8 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
+from robust_recourse._files import private_folder
+
 __all__ = ["InUseError", "holding"]
 
 _BUSY = (errno.EAGAIN, errno.EACCES, errno.EDEADLK)
@@ -48,7 +50,7 @@ def holding(path: Path, what: Path) -> Iterator[None]:
 
 def _acquire(path: Path, what: Path) -> int:
     for _ in range(_TRIES):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        private_folder(path.parent)
         try:
             # Not through a link: what it points to would be emptied.
             handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)

@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from robust_recourse._files import private_folder
 from robust_recourse.models.predictor import ModelError
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def need_report(what: str) -> None:
 
 def need_folder(out: Path) -> None:
     """Fail before the long work: a folder that cannot be written to should not cost a minute."""
-    out.mkdir(parents=True, exist_ok=True)
+    private_folder(out)
     try:
         with tempfile.TemporaryFile(dir=out):
             pass

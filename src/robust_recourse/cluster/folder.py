@@ -95,7 +95,7 @@ class Folder:
         """Append to the list of finished parts."""
         lines = "".join(json.dumps(known) + "\n" for known in facts)
         if lines and self.place.local is not None:
-            with (self.place.local / _FINISHED).open("a", encoding="utf-8") as file:
+            with open(self.place.local / _FINISHED, "a", encoding="utf-8", opener=_private) as file:
                 file.write(lines)
 
     def renew(self, facts: Iterable[dict[str, Any]]) -> None:
@@ -150,3 +150,8 @@ class Folder:
             f"{os.fspath(Path(self.place.name)) if self.place.local else self.place.name} has the results of another "
             f"job. Its {what}: {old}. Now: {new}. Name a new folder, or empty this one."
         )
+
+
+def _private(path: str, flags: int) -> int:
+    """Open a file that, if it is new, is for its owner alone."""
+    return os.open(path, flags, 0o600)

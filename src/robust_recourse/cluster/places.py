@@ -10,7 +10,7 @@ from glob import glob, has_magic
 from pathlib import Path
 from typing import Any
 
-from robust_recourse._files import write_atomically
+from robust_recourse._files import private_folder, write_atomically
 
 __all__ = ["Place", "checksum", "found_files", "opened"]
 
@@ -107,7 +107,7 @@ class Place:
     def make(self) -> None:
         """Make the folder, if it is not there."""
         if self.local is not None:
-            self.local.mkdir(parents=True, exist_ok=True)
+            private_folder(self.local)
         else:
             system, path = _system(self.name)
             system.makedirs(path, exist_ok=True)
