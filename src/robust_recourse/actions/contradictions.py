@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import linprog
 
+from robust_recourse._quiet import quiet_solver
 from robust_recourse._typing import BoolArray, FloatArray
 from robust_recourse.actions.moves import Moves
 from robust_recourse.actions.rules import Rule
@@ -44,10 +45,11 @@ def contradiction(moves: Moves, own: FloatArray, missing: BoolArray, movable: Bo
     lower = np.where(movable & moves.falls, np.minimum(low, own), own)
     upper = np.where(movable & moves.rises, np.maximum(high, own), own)
     used = np.flatnonzero(terms.any(axis=0))
-    program = linprog(
-        np.zeros(len(used)),
-        A_ub=terms[:, used],
-        b_ub=[rule.bound for rule in rules],
-        bounds=list(zip(lower[used].tolist(), upper[used].tolist(), strict=True)),
-    )
+    with quiet_solver():
+        program = linprog(
+            np.zeros(len(used)),
+            A_ub=terms[:, used],
+            b_ub=[rule.bound for rule in rules],
+            bounds=list(zip(lower[used].tolist(), upper[used].tolist(), strict=True)),
+        )
     return ", ".join(repr(rule.text) for rule in rules) if program.status == _INFEASIBLE else ""

@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 
+from robust_recourse._quiet import quiet_solver
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
 
 __all__ = ["Sums", "cheapest_sums", "out_of_reach"]
@@ -205,13 +206,14 @@ class _Program(NamedTuple):
         """Return what is spent on every way; None without a solution."""
         n = len(self.ways)
         factors, low, high = zip(*rows, strict=True)
-        ends = milp(
-            self.row(np.ones(n)),
-            integrality=np.concatenate([np.ones(n), self.steps]),
-            bounds=Bounds(0.0, np.concatenate([self.begins, self.further])),
-            constraints=LinearConstraint(np.array(factors), low, high),
-            options={"mip_rel_gap": _GAP, "node_limit": _NODES, "presolve": False},
-        )
+        with quiet_solver():
+            ends = milp(
+                self.row(np.ones(n)),
+                integrality=np.concatenate([np.ones(n), self.steps]),
+                bounds=Bounds(0.0, np.concatenate([self.begins, self.further])),
+                constraints=LinearConstraint(np.array(factors), low, high),
+                options={"mip_rel_gap": _GAP, "node_limit": _NODES, "presolve": False},
+            )
         if ends.status != 0:
             return None
         begun, more = np.round(ends.x[:n]), np.where(self.steps, np.round(ends.x[n:]), np.maximum(ends.x[n:], 0.0))
