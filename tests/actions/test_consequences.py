@@ -283,7 +283,7 @@ def test_numbers_that_repeat_lead_too():
             "group": "",
             "age": rng.integers(18, 70, 300),
             "level": rng.integers(1, 6, 300),
-            "town": town.astype(str),
+            "town": np.char.add("t", town.astype(str)),
             "post": 10_000 + town,
             "income": rng.normal(3000, 500, 300).round(2),
             "constant": 1,
@@ -314,7 +314,7 @@ def test_no_link_is_proposed_by_chance(seed):
         lambda: rng.integers(0, rng.integers(2, n), n),
         lambda: (rng.random(n) < rng.choice([0.001, 0.01, 0.1, 0.5])).astype(int),
         lambda: rng.poisson(rng.choice([0.01, 0.1, 1, 10]), n),
-        lambda: rng.integers(0, rng.integers(2, n // 3), n).astype(str),
+        lambda: np.char.add("t", rng.integers(0, rng.integers(2, n // 3), n).astype(str)),
         lambda: np.where(rng.random(n) < 0.95, 0, rng.integers(1, n, n)),
         lambda: rng.lognormal(8, 0.5, n).round(-1),
     ]

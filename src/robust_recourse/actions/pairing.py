@@ -10,12 +10,15 @@ import pandas as pd
 from robust_recourse.actions.names import Names
 from robust_recourse.tables import Schema, to_pandas
 from robust_recourse.tables.naming import check_columns
+from robust_recourse.tables.shapes import check_table
 
 __all__ = ["paired"]
 
 
 def paired(schema: Schema | None, before: Any, after: Any) -> tuple[pd.DataFrame, pd.DataFrame, Names]:
     """Return frames with the same columns and the same rows, those of `after`, and the names of the columns."""
+    check_table(before, "before")
+    check_table(after, "after")
     old, new = to_pandas(before), to_pandas(after)
     framed = isinstance(old, pd.DataFrame)
     if framed != isinstance(new, pd.DataFrame):

@@ -16,8 +16,10 @@ from robust_recourse._validation import LARGEST, check_matrix
 from robust_recourse.tables.columns import Column, holds_numbers, learn_column, numbers_of
 from robust_recourse.tables.foreign import is_frame, native, to_pandas
 from robust_recourse.tables.naming import check_columns
+from robust_recourse.tables.shapes import check_table
 from robust_recourse.tables.table import MISSING, UNSEEN, Table
 from robust_recourse.tables.types import cast, holds
+from robust_recourse.tables.written import doubt_texts
 
 __all__ = ["Schema"]
 
@@ -71,15 +73,17 @@ class Schema:
         bounded
             Columns that have bounds.
         """
+        check_table(X, name)
         if not is_frame(X):
             return cls.of_array(check_matrix(X, name).shape[1])
         frame = _checked(to_pandas(X), name)
         columns = []
         for column in frame.columns:
             try:
+                series = frame[column].rename(column)  # whole numbers as the index tells them, not as NumPy has them
                 columns.append(
                     learn_column(
-                        frame[column].rename(column),  # whole numbers as the index tells them, not as NumPy has them
+                        series,
                         integer=column in integer,
                         step=(step or {}).get(column),
                         categories=(categories or {}).get(column),
@@ -89,6 +93,8 @@ class Schema:
                 )
             except (TypeError, ValueError) as error:
                 raise type(error)(f"{name}: {error}") from error
+            if column not in (categories or {}):
+                doubt_texts(series, columns[-1])
         return cls(tuple(columns), frame.columns, tuple(frame.dtypes), native(X))
 
     def typed(self, X: Any) -> Schema:
@@ -125,18 +131,23 @@ class Schema:
         ValueError, TypeError
             For other columns, for values that are not what the training rows had, and for infinite numbers.
         """
+        texts = [(label, dtype) for label, dtype in self._named() if not types.is_numeric_dtype(dtype)]
+        check_table(X, name, self.names, framed=bool(texts))
         if self.names is None:
             return self._read_array(X, name, fewest)
         if is_frame(X):
             return self._read_frame(_checked(to_pandas(X), name, fewest), native(X), name)
-        for label, dtype in zip(self.names, self.dtypes, strict=True):
-            if not types.is_numeric_dtype(dtype):
-                raise TypeError(
-                    f"{name} must be a frame, as the training rows were: their column {label!r} has the type {dtype}, "
-                    "which an array does not hold."
-                )
+        if texts:
+            label, dtype = texts[0]
+            raise TypeError(
+                f"{name} must be a frame, as the training rows were: their column {label!r} has the type {dtype}, "
+                f"which an array does not hold. Pass pd.DataFrame({name}, columns=...)."
+            )
         frame = pd.DataFrame(check_matrix(X, name, width=len(self.columns), fewest=fewest), columns=self.names)
         return self._read_frame(frame, _to_array, name)
+
+    def _named(self) -> list[tuple[Any, Any]]:
+        return [] if self.names is None else list(zip(self.names, self.dtypes, strict=True))
 
     def _read_array(self, X: Any, name: str, fewest: int) -> Table:
         frame = to_pandas(X)
