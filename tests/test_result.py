@@ -273,12 +273,14 @@ def test_describe_says_everything(found):
         "change housing from 'rent' to 'own'; raise education from 'school' to 'college'; "
         "change phone from no to yes; change purpose from "
         "'car' to 'radio'; lower children from 1 to 0; keep everything else. The present model accepts exactly these "
-        "values. The cost is 6.15 units."
+        "values. Survival was not measured. The cost is 6.15 units."
     )
 
 
 def test_describe_rows_that_need_or_have_nothing(found):
-    assert found.describe(1) == "Nothing needs to change: the present model accepts these values as they are."
+    assert found.describe(1) == (
+        "Nothing needs to change: the present model accepts these values as they are. Survival was not measured."
+    )
     assert found.describe(2).startswith("No recourse was found: the time for the search was over")
     assert found.describe(2).endswith("Reason (out of time): Because of out of time.")
 

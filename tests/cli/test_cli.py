@@ -52,6 +52,9 @@ def test_the_command_prints_a_table_and_writes_a_page(tmp_path, capsys, monkeypa
     ):
         assert word in printed
     page = (tmp_path / "new" / "folder" / "index.html").read_text(encoding="utf-8")
+    for said in (printed, page):  # later models have judged both recourses
+        assert said.count("The present model accepts exactly these values. Of the later models ") == 2
+        assert "Survival was not measured" not in said
     written = {path.name for path in (tmp_path / "new" / "folder").iterdir()}
     for file in (
         "survival.png",

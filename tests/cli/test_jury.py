@@ -61,9 +61,10 @@ def test_a_jury_is_retrained_and_asked(explain, by_hand, folder, options, told, 
     printed = capsys.readouterr()
     assert printed.err == ""
     assert f"Jury: {told['n']} retrained models, a " in printed.out
-    assert "mean jury share" in printed.out
+    assert "mean share of guiding models" in printed.out
     assert f"{found.jury_share.mean():.3f} │" in printed.out
-    assert "survival" not in printed.out
+    assert "survival at least" not in printed.out
+    assert "Survival was not measured." in printed.out
     # Nothing is left but the result.
     assert {path.name for path in folder.iterdir()} - before == {"out.csv"}
 
@@ -73,7 +74,7 @@ def test_a_promised_survival_is_proved_with_other_models(explain, by_hand, capsy
     found = by_hand(5, survival=0.7, confidence=0.9)
     np.testing.assert_array_equal(written()["survival_bound"], found.survival_bound)
     printed = capsys.readouterr().out
-    assert "least survival bound" in printed
+    assert "survival at least" in printed
     assert f"{found.survival_bound.min():.3f} │" in printed
     assert "others checked a survival of 0.7 at a confidence of 0.9" in printed
 

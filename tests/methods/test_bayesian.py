@@ -432,7 +432,7 @@ def test_the_table_of_results_has_a_row_for_everybody(explained):
     assert list(frame.columns) == [0, 1, "cost", "budget", "valid", "status", "reason", "worst_case_odds", "n_queries"]
     assert len(frame) == len(found)
     assert (frame["status"] == "ok").all()
-    assert repr(found) == f"Recourses({len(found)} rows: {len(found)} ok)"
+    assert repr(found) == f"Recourses({len(found)} rows: {len(found)} ok. Survival was not measured.)"
 
 
 def test_a_feature_called_cost_keeps_its_name():

@@ -130,7 +130,7 @@ def test_a_locale_holds_for_the_whole_page():
     assert cells(shown, "Why rows")[1][3].endswith("and 1.193 more")
     assert "1.000 to 1.500: 1" in shown
     assert "The model in use on 1. März 2025" in shown
-    assert "90\xa0% of them accept" in shown
+    assert "Of the models that guided the search, 90\xa0% accept these values." in shown
     english = page([replace(some, writers={}) for some in batch], title="T", when=date(2025, 3, 1))
     assert "1,203" in english
     assert "1 March 2025" in english

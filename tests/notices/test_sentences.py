@@ -48,11 +48,12 @@ def test_all_numbers_of_a_sentence_are_those_of_one_locale():
         writers={"a": Writer(locale="de_DE")},
         jury_share=0.95,
         survival_bound=0.9,
+        confidence=0.95,
     )
     assert describe(said) == (
-        "Raise a from 1.000,5 to 2.000,5. The present model accepts exactly these values, and so do 95\xa0% of the "
-        "retrained models that were asked; of those that took no part in the search at least 90\xa0% do, as far as "
-        "the check can prove. The cost is about 1.234 units."
+        "Raise a from 1.000,5 to 2.000,5. The present model accepts exactly these values. Survival: with 95\xa0% "
+        "confidence, at least 90\xa0% of models that took no part in the search accept these values. Of the models "
+        "that guided the search, 95\xa0% accept these values. The cost is about 1.234 units."
     )
 
 

@@ -54,7 +54,7 @@ def test_a_notebook_shows_status_cost_and_changes(found):
         ["1", "ok", "1,062", "raise column 0 from 1,000 to 2,050; lower column 1 from 36 to 24"],
         ["2", "already favourable", "0", "nothing"],
     ]
-    assert read.text.startswith("Recourses(3 rows: 2 already favourable, 1 ok)")
+    assert read.text.startswith("Recourses(3 rows: 2 already favourable, 1 ok. Survival was not measured.)")
 
 
 def test_a_notebook_says_why_there_is_none_and_what_is_refused(lender):

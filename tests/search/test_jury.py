@@ -252,15 +252,17 @@ def test_results_keep_the_shares(arrays, tmp_path):
     assert found[3].survival_bound == found.survival_bound[3]
     assert Recourses.concat([found[:3], found[3:]]).equals(found)
     shown = found.describe(0)
-    assert f"and so do {int(100 * found.jury_share[0] + 1e-9)} % of the retrained models that were asked" in shown
-    assert "that took no part in the search at least" in shown
+    guided = int(100 * found.jury_share[0] + 1e-9)
+    assert f"Of the models that guided the search, {guided} % accept these values." in shown
+    least = int(100 * found.survival_bound[0] + 1e-9)
+    assert f"with 95 % confidence, at least {least} % of models that took no part in the search accept these" in shown
     page = found.to_html()
     assert "<th" in page
-    assert "Of the jury" in page
+    assert "Of the models that guided the search" in page
     assert "Survival at least" in page
-    assert "Of the jury" not in NearestAccepted(model).fit(X).explain(people).to_html()
+    assert "guided the search" not in NearestAccepted(model).fit(X).explain(people).to_html()
     told = found[:1].to_html(audience="applicant")
-    assert f"{int(100 * found.jury_share[0] + 1e-9)} % of them accept these values" in told
+    assert f"that took no part in the search: at least {least} % accept these values" in told
 
 
 @pytest.mark.parametrize(

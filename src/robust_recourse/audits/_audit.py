@@ -46,6 +46,8 @@ class Audit:
         Number of people who are accepted as they are; they are left out.
     n_models : int
         Number of models behind the future validity; 0 if none were given.
+    survival : str
+        What is known about survival without such models, in a sentence.
     """
 
     groups: pd.DataFrame
@@ -56,6 +58,7 @@ class Audit:
     flag_level: float
     n_accepted: int = 0
     n_models: int = 0
+    survival: str = ""
 
     def to_frame(self) -> pd.DataFrame:
         """Return `groups`: one line for each group, numbers only."""
@@ -105,6 +108,8 @@ class Audit:
         if self.n_models:
             models = "the model" if self.n_models == 1 else f"the {self.n_models:,} models"
             remarks.append(f"Future validity is that under {models} given.")
+        elif self.survival:
+            remarks.append(self.survival)
         if len(self.comparisons):
             remarks.append(
                 f"Differences are flagged where intervals at a level of {100.0 * self.flag_level:.4g} % are apart: "
@@ -205,6 +210,7 @@ def audit(
         flag_level=flag_level,
         n_accepted=int((~refused).sum()),
         n_models=0 if accepted is None else accepted.shape[1],
+        survival=found[first]._survival,
     )
 
 

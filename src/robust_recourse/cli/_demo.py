@@ -60,6 +60,8 @@ def _print_table(rows: DataFrame, best: str, title: str) -> None:
 
 
 def _print_demo(demo: Demo, page: Path) -> None:
+    from robust_recourse.paper.demo import told
+
     loans, i = demo.applicants, demo.applicants.example
     _print_table(
         loans.table, "recourse with a jury", f"{len(loans.found)} refused applicants, {demo.n_models} later models"
@@ -67,7 +69,7 @@ def _print_demo(demo: Demo, page: Path) -> None:
     for name, found, share in zip(
         ("Cheapest change", "With a jury"), (loans.alone, loans.found), loans.shares, strict=True
     ):
-        print_line(f"{name}: {found[i]}. Of the later models {share[i]:.0%} accept it.")
+        print_line(f"{name}: {told(found[i], share[i])}")
     _print_table(
         demo.table, "robust recourse", f"{len(demo.robust)} people of the paper's data, {demo.n_models} models"
     )

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 __all__ = ["add_to"]
 
 _MOST_CHANGED = 5
-_ASKED = {"mean jury share": ("jury_share", "mean"), "least survival bound": ("survival_bound", "min")}
+_ASKED = {"mean share of guiding models": ("jury_share", "mean"), "survival at least": ("survival_bound", "min")}
 _EXAMPLE = """\
 example:
   robust-recourse actions train.csv --label outcome      # then edit actions.toml
@@ -283,7 +283,7 @@ def _print(found: Recourses, refused: Path) -> None:
         {
             "status": status,
             "people": len(group),
-            "accepted": f"{group['valid'].mean():.0%}",
+            "accepted today": f"{group['valid'].mean():.0%}",
             "median cost": float(group["cost"].median()),
             **{name: float(group[column].agg(how)) for name, (column, how) in asked.items()},
         }
@@ -291,6 +291,8 @@ def _print(found: Recourses, refused: Path) -> None:
         for status, group in table.groupby("status")
     ]
     print_table(pd.DataFrame(rows), f"The people of {refused}")
+    if found._survival:
+        print_line(found._survival)
     changed = found.changes()["column"].value_counts().head(_MOST_CHANGED)
     if len(changed):
         shown = pd.DataFrame({"column": changed.index.astype(str), "recourses": changed.to_numpy()})

@@ -13,6 +13,7 @@ import pandas as pd
 from robust_recourse.cli._options import positive_integer, positive_number
 from robust_recourse.cli._printing import print_line, print_table
 from robust_recourse.cli._wording import in_options
+from robust_recourse.notices.survival import APART, NOT_MEASURED, percent
 
 __all__ = ["add_cluster", "explain_many", "is_many"]
 
@@ -69,6 +70,13 @@ def is_many(arguments: argparse.Namespace) -> bool:
     return False
 
 
+def _survival(method: Any) -> str:
+    if method.jury is None or method.jury.check is None:
+        return f"{NOT_MEASURED}."
+    sure = f"with {percent(method.jury.confidence)} confidence for each"
+    return f"Survival: {sure}, the column survival_bound has the least share of {APART} that accept the result."
+
+
 def explain_many(method: Any, arguments: argparse.Namespace) -> int:
     """Explain a data set; return the exit code."""
     from robust_recourse.cluster import PART_ROWS, IncompleteError, explain_dataset
@@ -101,6 +109,7 @@ def explain_many(method: Any, arguments: argparse.Namespace) -> int:
     if tally.statuses:
         shown = pd.DataFrame(tally.statuses.most_common(), columns=["status", "people"])
         print_table(shown, f"The people of {arguments.refused}")
+        print_line(_survival(method))
     parts = "1 part" if tally.finished == 1 else f"{tally.finished:,} parts"
     there = tally.finished - tally.computed
     known = f", of which {there:,} were there" if there else ""

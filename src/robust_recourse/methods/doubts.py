@@ -9,7 +9,7 @@ import numpy as np
 
 from robust_recourse._typing import BoolArray, Unseen
 from robust_recourse._validation import check_choice
-from robust_recourse.notices.sentences import percent
+from robust_recourse.notices.survival import percent
 from robust_recourse.result import Recourses, Status
 from robust_recourse.tables import Schema, Seen, Table
 

@@ -68,8 +68,9 @@ class Notice:
         The columns that change.
     writers : mapping
         What writes the values, by column; those of others are written plainly.
-    jury_share, survival_bound : float
-        Share of the jury that accepts `after`, and a lower bound for other models; NaN where nobody was asked.
+    jury_share, survival_bound, confidence : float
+        Share of the models that guided the search that accept `after`, and a lower bound for models that took no part
+        in it, at this confidence; NaN where nobody was asked.
     """
 
     label: Hashable
@@ -87,6 +88,7 @@ class Notice:
     writers: Mapping[Hashable, Writer] = field(default_factory=dict)
     jury_share: float = math.nan
     survival_bound: float = math.nan
+    confidence: float = math.nan
 
     def writer(self, column: Hashable) -> Writer:
         """Return what writes the values of a column."""

@@ -10,7 +10,8 @@ from urllib.parse import quote
 
 from robust_recourse.notices.cells import Cell, Grid, grid
 from robust_recourse.notices.notice import Notice
-from robust_recourse.notices.sentences import CAUTIONS, NO_RECOURSE, how, least_share, phrases
+from robust_recourse.notices.sentences import CAUTIONS, NO_RECOURSE, how, phrases
+from robust_recourse.notices.survival import letter
 from robust_recourse.notices.values import column_text, label_text, printable
 
 if TYPE_CHECKING:
@@ -46,11 +47,11 @@ def _environment() -> Environment:
         "anchor": anchor,
         "changes_grid": _changes_grid,
         "details": _details,
-        "jury_share": least_share,
         "is_whole": lambda label: isinstance(label, numbers.Integral),
         "label_text": label_text,
         "phrases": phrases,
         "printable": printable,
+        "survival": letter,
     }
     return environment
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from robust_recourse.notices.notice import Change, Notice, by_person
+from robust_recourse.notices.survival import GUIDES, of_one
 from robust_recourse.notices.values import column_text, label_text, measured
-from robust_recourse.notices.writing import PERCENT, Writer
+from robust_recourse.notices.writing import Writer
 
-__all__ = ["CAUTIONS", "NO_RECOURSE", "consent", "describe", "describe_all", "how", "least_share", "percent", "phrases"]
+__all__ = ["CAUTIONS", "NO_RECOURSE", "describe", "describe_all", "how", "phrases"]
 
 _WITHOUT_NOTE = {"ok", "sure", "nearest accepted row"}  # nothing to note about the change
 # What the person is told; the reason of the search is for those who run it.
@@ -38,7 +38,7 @@ CAUTIONS: Mapping[str, str] = {
     ),
     "promised odds out of reach": "No change that was tried is as certain to last as was looked for.",
     "margin out of reach": "No change that was tried is accepted as clearly as was looked for.",
-    "quorum out of reach": "Fewer of the retrained models accept these values than was looked for.",
+    "quorum out of reach": f"Fewer of {GUIDES} accept these values than was looked for.",
     "promised survival out of reach": "These values are less certain to last than was looked for.",
 }
 _PLAIN = Writer()
@@ -75,14 +75,23 @@ def how(change: Change, writer: Writer = _PLAIN) -> str:
     return f"{verb} by {apart}" if apart else verb
 
 
-def describe(notice: Notice) -> str:
-    """Say in plain sentences what to change, what the present model says to it, and what it costs."""
+def describe(notice: Notice, survival: str | None = None) -> str:
+    """Say in plain sentences what to change, what the present model says to it, what survives, and what it costs.
+
+    Parameters
+    ----------
+    notice : Notice
+        What there is to say.
+    survival : str, optional
+        What was measured later, in place of what the notice knows.
+    """
+    survival = of_one(notice) if survival is None else survival
     if notice.needs_nothing:
-        return "Nothing needs to change: the present model accepts these values as they are."
+        return f"Nothing needs to change: the present model accepts these values as they are. {survival}"
     if notice.recommended:
         said = (
-            f"{_sentence(recommendation(notice))} The present model accepts exactly these values"
-            f"{consent(notice)}. {_cost(notice)}"
+            f"{_sentence(recommendation(notice))} The present model accepts exactly these values. {survival} "
+            f"{_cost(notice)}"
         )
         return said if notice.status in _WITHOUT_NOTE else f"{said} Note ({notice.status}): {notice.reason}"
     words = NO_RECOURSE.get(notice.status)
@@ -90,30 +99,6 @@ def describe(notice: Notice) -> str:
     if notice.changes:
         said += f" The best that was tried, and is refused: {recommendation(notice)}."
     return f"{said} Reason ({notice.status}): {notice.reason}"
-
-
-def consent(notice: Notice) -> str:
-    """Say what retrained models say, as the end of a sentence; nothing where none was asked."""
-    said = ""
-    if not math.isnan(notice.jury_share):
-        said += f", and so do {percent(notice.jury_share, notice.locale)} of the retrained models that were asked"
-    if not math.isnan(notice.survival_bound):
-        least = percent(notice.survival_bound, notice.locale)
-        said += f"; of those that took no part in the search at least {least} do, as far as the check can prove"
-    return said
-
-
-def least_share(notices: Sequence[Notice]) -> str:
-    """Write the least share of the jury that accepts one of several recourses; nothing where none was asked."""
-    shares = [notice.jury_share for notice in notices]
-    if any(map(math.isnan, shares)):
-        return ""
-    return f"{'at least ' if len(shares) > 1 else ''}{percent(min(shares), notices[0].locale)}"
-
-
-def percent(share: float, locale: str | None = None) -> str:
-    """Write a share as a whole number of percent, never more than it is."""
-    return Writer(PERCENT, locale=locale).text(math.floor(100.0 * share + 1e-9))
 
 
 def describe_all(notices: Sequence[Notice]) -> str:

@@ -13,7 +13,7 @@ from robust_recourse.notices._histogram import Histogram, histogram
 from robust_recourse.notices.cells import Cell, Grid, grid
 from robust_recourse.notices.notice import Notice, by_person
 from robust_recourse.notices.odds import odds_text
-from robust_recourse.notices.sentences import percent
+from robust_recourse.notices.survival import GUIDES, of_all, percent
 from robust_recourse.notices.values import column_text, label_text, measured, printable
 from robust_recourse.notices.writing import PERCENT, Writer
 
@@ -25,12 +25,13 @@ _NONE = "\N{EN DASH}"
 
 
 class Section(NamedTuple):
-    """A part of the summary: numbers with what they count, a picture, a table."""
+    """A part of the summary: numbers with what they count, a picture, a table, sentences."""
 
     heading: str
     table: Grid | None = None
     tiles: Sequence[tuple[str, str]] = ()
     histogram: Histogram | None = None
+    notes: Sequence[str] = ()
 
 
 def summary(notices: Sequence[Notice], link: Callable[[Notice], str] | None = None) -> list[Section]:
@@ -46,7 +47,7 @@ def summary(notices: Sequence[Notice], link: Callable[[Notice], str] | None = No
     firsts = [options[0] for options in by_person(notices)]
     found = [notice for notice in notices if notice.recommended]
     writer = Writer(locale=notices[0].locale if notices else None)
-    sections = [_overview(firsts, len(found), writer), _statuses(firsts, writer)]
+    sections = [_overview(firsts, len(found), writer), *_survival(notices), _statuses(firsts, writer)]
     if found:
         sections += [_costs([notice for notice in firsts if notice.recommended], writer), _columns(found, writer)]
     missing = [notice for notice in firsts if not notice.valid]
@@ -73,6 +74,16 @@ def _overview(firsts: Sequence[Notice], n_found: int, writer: Writer) -> Section
     if n_found > helped:
         facts.append((n_found, "recourses in all"))
     return Section("Summary", tiles=[(writer.text(number), words) for number, words in facts])
+
+
+def _survival(notices: Sequence[Notice]) -> list[Section]:
+    """Say how far all that is recommended was measured, whether it is a person's first option or not."""
+    valid = np.array([notice.valid for notice in notices], dtype=bool)
+    bounds = np.array([notice.survival_bound for notice in notices])
+    confidences = {notice.confidence for notice in notices if not np.isnan(notice.survival_bound)}
+    confidence = confidences.pop() if len(confidences) == 1 else np.nan
+    said = of_all(valid, bounds, confidence, notices[0].locale if notices else None)
+    return [Section("Survival", notes=[said])] if said else []
 
 
 def _statuses(firsts: Sequence[Notice], writer: Writer) -> Section:
@@ -140,7 +151,7 @@ def _consent(notice: Notice) -> tuple[float, float]:
 def _rows(notices: Sequence[Notice], link: Callable[[Notice], str] | None, writer: Writer) -> Section:
     several = any(notice.rank > 1 for notice in notices)
     known = np.array([_consent(notice) for notice in notices])
-    asked = ["Of the jury", "Survival at least"][: int((~np.isnan(known)).any(axis=0).sum())]
+    asked = [f"Of {GUIDES}", "Survival at least"][: int((~np.isnan(known)).any(axis=0).sum())]
     rows = []
     for notice in notices:
         label = Cell(label_text(notice.label), foreign=True, link="" if link is None else link(notice))

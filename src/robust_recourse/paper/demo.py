@@ -12,16 +12,17 @@ import pandas as pd
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
-from robust_recourse._files import replacing, write_atomically
+from robust_recourse._files import private_folder, replacing, write_atomically
 from robust_recourse._typing import FloatArray
 from robust_recourse.math.projections import weighted_cost
 from robust_recourse.methods.bayesian import BayesianRecourse, RobustBayesianRecourse
 from robust_recourse.metrics import accepted_by, future_validity
+from robust_recourse.notices import describe
 from robust_recourse.paper.applicants import Applicants, run_applicants
 from robust_recourse.paper.arrivals import arrival_models
 from robust_recourse.paper.bench.classifiers import Network
 from robust_recourse.paper.datasets.synthetic import make_synthetic
-from robust_recourse.result import Recourses
+from robust_recourse.result import Recourse, Recourses
 
 __all__ = ["Demo", "run_demo"]
 
@@ -114,7 +115,7 @@ def write_demo(demo: Demo, out: Path) -> Path:
     from robust_recourse.report import figures
     from robust_recourse.report.page import Picture, Section, Table, write_page
 
-    out.mkdir(parents=True, exist_ok=True)
+    private_folder(out)
     recourse, loans = demo.robust[demo.example], demo.applicants
     both = {"cheapest change": loans.alone[loans.example], "with a jury": loans.found[loans.example]}
     drawn = {
@@ -188,9 +189,14 @@ def _person(loans: Applicants) -> list[str]:
     return [
         "Nine in ten of a jury of 20 networks, retrained on bootstraps of today's applicants, had to accept in the "
         "search. The later models are trained with applicants who come later; no search has seen them.",
-        f"One person, the cheapest change: {loans.alone[i].describe()} Of the later models {today:.0%} accept it.",
-        f"The same person, with a jury: {loans.found[i].describe()} Of the later models {held:.0%} accept it.",
+        f"One person, the cheapest change: {told(loans.alone[i], today)}",
+        f"The same person, with a jury: {told(loans.found[i], held)}",
     ]
+
+
+def told(recourse: Recourse, share: float) -> str:
+    """Describe a recourse with the share of the later models that accept it: here its survival is measured."""
+    return describe(recourse._notice(), f"Of the later models {share:.0%} accept them.")
 
 
 _OF_APPLICANTS = [

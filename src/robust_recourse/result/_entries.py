@@ -12,6 +12,7 @@ import pandas as pd
 
 from robust_recourse._typing import BoolArray, FloatArray, IntArray
 from robust_recourse.notices.reading import Columns, orders_of
+from robust_recourse.notices.survival import of_all
 from robust_recourse.result._parts import CONSENT, TABLES, VECTORS, concatenated, numbered, places_of, same
 from robust_recourse.result.provenance import Provenance
 from robust_recourse.result.recourse import Recourse, odds_of
@@ -64,6 +65,22 @@ class Entries:
     def consent(self) -> dict[str, FloatArray]:
         """What retrained models say to the entries, by the name of the measure."""
         return {name: getattr(self, name) for name in CONSENT}
+
+    @property
+    def _survival(self) -> str:
+        """What is known about survival, in a sentence: bounds by models apart from the search, or that there are none.
+
+        Nothing where the present model accepts no entry. The share of the models that guided the search is no survival.
+        """
+        return of_all(np.asarray(self.valid, dtype=bool), self.survival_bound, self._confidence)
+
+    @property
+    def _confidence(self) -> float:
+        """The confidence of the bounds; NaN if it is not known, or not the same for all."""
+        makers = self.provenance if isinstance(self.provenance, tuple) else (self.provenance,)
+        juries = [maker.parameters.get("jury") for maker in makers if maker is not None]
+        known = {jury["confidence"] for jury in juries if isinstance(jury, Mapping) and jury.get("check")}
+        return float(known.pop()) if len(known) == 1 else np.nan
 
     @property
     def labels(self) -> pd.Index[Any]:
@@ -138,6 +155,10 @@ class Entries:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __getstate__(self) -> dict[str, Any]:
+        # What reads single rows is made of closures, which no pickle holds; it is made anew when it is needed.
+        return {name: value for name, value in vars(self).items() if name != "_readers"}
+
     @cached_property
     def _readers(self) -> dict[str, Callable[[int], Any]]:
         return {name: row_reader(getattr(self, name)) for name in TABLES}
@@ -159,6 +180,7 @@ class Entries:
             n_queries=int(self.n_queries[i]),
             jury_share=float(self.jury_share[i]),
             survival_bound=float(self.survival_bound[i]),
+            confidence=self._confidence,
             trace=None if self._traces is None else self._traces[i],
             label=self.labels[i],
             column_costs=self.column_costs[i],

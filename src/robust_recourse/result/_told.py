@@ -216,6 +216,7 @@ class Told(Entries):
                 worst_case_odds=float(odds[i]),
                 log_worst_case_odds=float(self.log_worst_case_odds[i]),
                 **{name: float(value[i]) for name, value in self.consent.items()},
+                confidence=self._confidence,
                 before=before,
                 after=after,
                 changes=changes,

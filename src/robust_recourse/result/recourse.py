@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from robust_recourse._typing import FloatArray
 from robust_recourse.math.adversary import WorstCase
 from robust_recourse.notices import Columns, Notice, Pair, describe, odds_sentence
+from robust_recourse.notices.survival import of_all
 from robust_recourse.notices.values import amount
 from robust_recourse.result._showing import changes_text
 from robust_recourse.result.status import Status
@@ -56,8 +57,8 @@ class Recourse:
         What the change of every column costs.
     columns : Columns
         What is known about the columns, to tell people about them.
-    jury_share, survival_bound : float
-        See :class:`Recourses`; NaN without a jury.
+    jury_share, survival_bound, confidence : float
+        See :class:`Recourses`, and the confidence of the bound; NaN without a jury, and without a check.
 
     Examples
     --------
@@ -67,7 +68,7 @@ class Recourse:
     >>> actions = ActionSet(units={"income": "EUR"})
     >>> method = NearestAccepted(lambda frame: frame["income"] > 2000, actions).fit(people)
     >>> method.explain(people)[0]
-    Recourse(ok, cost 1.62: raise income from 1,500 EUR to 2,400 EUR)
+    Recourse(ok, cost 1.62: raise income from 1,500 EUR to 2,400 EUR. Survival was not measured.)
     """
 
     x0: Any
@@ -86,16 +87,18 @@ class Recourse:
     columns: Columns = field(default_factory=lambda: Columns(()))
     jury_share: float = np.nan
     survival_bound: float = np.nan
+    confidence: float = np.nan
 
     def __repr__(self) -> str:
         told = changes_text(self._notice())
         if not np.isfinite(self.cost):
             return f"Recourse({self.status}: {told})"
         odds = odds_sentence(self.worst_case_odds)
-        return f"Recourse({self.status}, cost {amount(self.cost)}: {told}{f'; {odds}' if odds else ''})"
+        survival = f". {self._survival}" if self._survival else ""
+        return f"Recourse({self.status}, cost {amount(self.cost)}: {told}{f'; {odds}' if odds else ''}{survival})"
 
     def describe(self, *, names: Mapping[Hashable, str] | None = None, locale: str | None = None) -> str:
-        """Say in plain sentences what to change, what the present model says to it, and what it costs.
+        """Say in plain sentences what to change, what the present model says to it, what survives, and what it costs.
 
         Parameters
         ----------
@@ -103,6 +106,11 @@ class Recourse:
             As for :meth:`Recourses.describe`.
         """
         return describe(self._notice(names, locale))
+
+    @property
+    def _survival(self) -> str:
+        """What is known about survival, in a sentence; see :class:`Recourses`."""
+        return of_all(np.array([self.valid]), np.array([self.survival_bound]), self.confidence)
 
     def _notice(self, names: Mapping[Hashable, str] | None = None, locale: str | None = None) -> Notice:
         pair = Pair(_table(self.x0), _table(self.x), self.column_costs[None], self.columns, names or {}, locale)
@@ -119,6 +127,7 @@ class Recourse:
             log_worst_case_odds=self.log_worst_case_odds,
             jury_share=self.jury_share,
             survival_bound=self.survival_bound,
+            confidence=self.confidence,
             before=before,
             after=after,
             changes=changes,

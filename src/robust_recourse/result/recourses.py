@@ -47,10 +47,11 @@ class Recourses(Told):
     n_queries : ndarray of int, shape (n,)
         Rows that the model was asked for.
     jury_share : ndarray of shape (n,)
-        Share of the jury that accepts exactly each row of `x`; NaN without a jury.
+        Share of the models that guided the search, the jury, that accept exactly each row of `x`; NaN without a jury.
+        It is no survival: the rows were chosen so that these models accept them.
     survival_bound : ndarray of shape (n,)
         Lower bound for the share of models like those of the jury's check that accept it, at the jury's confidence;
-        NaN without a check.
+        NaN without a check: then survival was not measured.
     x0 : ndarray of shape (n, p) or DataFrame
         The instances as they were given, beside `x`.
     person : ndarray of int, shape (n,)
@@ -73,7 +74,8 @@ class Recourses(Told):
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{n} {status}" for status, n in pd.Series(self.status).value_counts().items())
-        return f"Recourses({len(self)} rows{f': {counts}' if counts else ''})"
+        survival = f". {self._survival}" if self._survival else ""
+        return f"Recourses({len(self)} rows{f': {counts}' if counts else ''}{survival})"
 
     def _repr_html_(self) -> str:
         return shown(repr(self), self._notices(range(min(len(self), MOST_SHOWN))), len(self))
@@ -82,7 +84,8 @@ class Recourses(Told):
         """Return one table of pandas: the columns of `x`, then what is known about each entry.
 
         If a person has several recourses, the columns `person` and `rank` say whose each one is. A column of `x` that
-        has one of these names keeps it; ours then starts with ``recourse_``.
+        has one of these names keeps it; ours then starts with ``recourse_``. Without a column `survival_bound`,
+        survival was not measured; `jury_share` is about the models that guided the search.
         """
         return frame_of(self, several=self._several)
 
@@ -99,7 +102,7 @@ class Recourses(Told):
     def describe(
         self, i: int | None = None, *, names: Mapping[Hashable, str] | None = None, locale: str | None = None
     ) -> str:
-        """Say in plain sentences what to change, what the present model says to it, and what it costs.
+        """Say in plain sentences what to change, what the present model says to it, what survives, and what it costs.
 
         Parameters
         ----------
@@ -127,7 +130,7 @@ class Recourses(Told):
         >>> found = method.explain(np.array([[1200.0, 24.0], [1000.0, 36.0], [3000.0, 6.0]]))
         >>> print(found.describe(1, names={0: "savings", 1: "duration"}))
         Raise savings from 1,000 to 2,050; lower duration from 36 to 24. The present model accepts exactly these values.
-        The cost is 1,062 units.
+        Survival was not measured. The cost is 1,062 units.
         """
         if i is None:
             return notices.describe_all(self._notices(names=names, locale=locale))

@@ -16,6 +16,7 @@ from scipy.ndimage import gaussian_filter
 from robust_recourse._typing import BoolArray, FloatArray
 from robust_recourse.futures import Juror
 from robust_recourse.models.criteria import naming
+from robust_recourse.notices.survival import GUIDES
 from robust_recourse.report import _facts as facts
 from robust_recourse.report._plane import Names, choose_plane
 from robust_recourse.report._traces import has_boundary, way_of
@@ -162,7 +163,8 @@ def draw_jury(
         draw_point(ax, start, "refused point", INK, 220.0, "*")
         draw_points(ax, boundary if has_boundary(trace) else None, end)
         handles += ax.get_legend_handles_labels()[0]
-        told = "" if np.isnan(recourse.jury_share) else f"; accepted by {recourse.jury_share:.0%} of its jury"
+        asked = f"; accepted by {recourse.jury_share:.0%} of {GUIDES}"
+        told = "" if np.isnan(recourse.jury_share) else asked
         notes = [f"Cost {recourse.cost:.3g}{told}.", facts.followed(recourse)]
         notes.append(facts.projection(plane, "All points are", sampled=False))
         notes.append(f"Boundaries are those of the slice through {facts.origin(trace)}.")
