@@ -331,20 +331,22 @@ def test_strict_jurors_are_asked_first_and_few_are_asked(arrays, counting):
 def test_who_is_promised_a_survival_has_a_bound_that_the_check_proves(arrays):
     X, y, model, jurors, people = arrays
     check = list(future_models(LogisticRegression(), X[:80], y[:80], n_models=60, start=100, random_state=0))
-    jury = Jury(jurors, 0.95, check=check, survival=0.9)
-    weak = RobustBayesianRecourse(model, jury=Jury(jurors, 0.95), random_state=0).fit(X).explain(people)
+    jury = Jury(jurors, 0.95, check=check, survival=0.86)
+    # What a search without a promise, and without a budget, comes to.
+    weak = RobustBayesianRecourse(model, jury=Jury(jurors, 0.95), delta_plus=0.0, random_state=0).fit(X).explain(people)
     found = RobustBayesianRecourse(model, jury=jury, random_state=0).fit(X).explain(people)
     accepted = np.array([juror.predict(found.x) == 1 for juror in check]).T
     np.testing.assert_array_equal(found.survival_bound, jury.bounds(accepted))
-    kept = found.survival_bound >= 0.9
+    kept = found.survival_bound >= 0.86
     assert kept.sum() > 20
     assert (found.status[~kept] == Status.SURVIVAL_OUT_OF_REACH).all()
     assert not (found.status[kept] == Status.SURVIVAL_OUT_OF_REACH).any()
-    # Who needs a stricter jury pays more; who does not gets the same as without a promise.
-    same = (found.x == weak.x).all(axis=1)
-    assert 0 < same.sum() < len(people)
-    assert (found.cost[~same] > weak.cost[~same]).all()
-    assert (found.n_queries[~same] > weak.n_queries[~same]).all()
+    # Who needs a stricter jury pays more; who does not pays no more than without a promise.
+    strong = jury.bounds(np.array([juror.predict(weak.x) == 1 for juror in check]).T) >= 0.86
+    assert 0 < strong.sum() < len(people)
+    assert (found.cost[strong] <= weak.cost[strong]).all()
+    assert (found.cost[~strong] > weak.cost[~strong]).all()
+    assert (found.n_queries > weak.n_queries).all()
 
 
 def test_who_cannot_be_promised_a_survival_is_told_how_close_it_came(arrays):

@@ -74,8 +74,8 @@ class Jury:
         Models that take no part in any search. Each recourse is put to them in the end, and gets an exact lower bound
         for the share of such models that accept it, its ``survival_bound``.
     survival : float, optional
-        The share that is promised to every single person. Where the bound is below, the person is searched for again
-        with a stricter jury; see :ref:`the theorem <survival>`.
+        The share that is promised to every single person, who gets the cheapest recourse found that keeps it. Where the
+        bound is below, the person is searched for again with a stricter jury; see :ref:`the theorem <survival>`.
     confidence : float
         Probability with which the bound of a person holds, all attempts included.
 
@@ -234,6 +234,11 @@ class Jury:
         found: FloatArray = _each(self.models, "jury.models", Probabilities, X, rows, decides)
         return found
 
+    @property
+    def most_attempts(self) -> int:
+        """How many attempts at a promised survival its confidence is split over."""
+        return _ATTEMPTS
+
     def attempts(self) -> tuple[Jury, ...]:
         """Return juries, each stricter than the one before: what is tried to keep a promised survival.
 
@@ -255,7 +260,15 @@ class Jury:
 
         The confidence is split evenly over the attempts.
         """
-        return share_at_least(accepted.sum(axis=1), accepted.shape[1], self._split_confidence())
+        return self.bounds_of(accepted.sum(axis=1))
+
+    def bounds_of(self, accepted: Any, among: int = 1) -> Any:
+        """Return the same bounds from the numbers of models of the check that accept.
+
+        Rows that the check itself chooses `among` so many of every attempt share the confidence of one.
+        """
+        split = 1.0 - (1.0 - self._split_confidence()) / among
+        return share_at_least(accepted, len(self.check or ()), split if among > 1 else self._split_confidence())
 
     def _counted(
         self, kind: Callable[..., Any], level: float, decides: Mapping[str, Any], order: IntArray | None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from copy import copy
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -61,6 +62,7 @@ class PosteriorMethod(RecourseMethod):
     sure_: float | None
 
     goes_beyond = True
+    n_compared = 4  # a boundary point is the cheapest that is found, and with a column left alone others are found
 
     @property
     def needs_boundary(self) -> bool:
@@ -111,6 +113,14 @@ class PosteriorMethod(RecourseMethod):
                     f"{name}, {length:g}, must be at most {_MOST_SIGMAS:g} times sigma, {scales.sigma:g}: beyond that "
                     "the odds cannot be told apart in floating point. Use a larger sigma."
                 )
+
+    def sparing(self) -> Self:
+        """Return the same method without a default budget beyond the cheapest row; itself if it has none."""
+        if self.delta_plus is not None or self.promises:
+            return self
+        other = copy(self)
+        other.delta_plus = 0.0
+        return other
 
     def scales_at(self, radius: float) -> Scales:
         """Return the smoothing and the ambiguity radii that belong to a sampling radius."""

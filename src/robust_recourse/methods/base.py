@@ -58,6 +58,7 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
     switches: ClassVar[bool] = False
     goes_beyond: ClassVar[bool] = False
     counts_votes: ClassVar[bool] = False
+    n_compared: ClassVar[int] = 1
 
     @property
     def needs_boundary(self) -> bool:
@@ -155,7 +156,8 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
             Rows to explain, maybe none. Accepted ones are returned as they are, with a status that says so.
         n_recourses : int
             How many recourses a row gets at most. They differ in the columns that they change, and the cheapest
-            comes first.
+            comes first. Where a jury promises a survival there are others only where they have a better bound; the
+            first of a Bayesian method is then the same for one and for up to four.
         time_limit : float, optional
             Seconds after which no more questions are asked, but for a first one and those that verify what was found.
             What is done by then is returned: rows that were being improved have the status "stopped early", and those
@@ -241,6 +243,10 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
             other.candidates_ = self.accepted_
             other.limits_ = _reachable(self.moves_.limits(), other.candidates_)
         return other
+
+    def sparing(self) -> Self:
+        """Return the same method without a default budget beyond the cheapest row; itself if it has none."""
+        return self
 
     def narrowed(self, actions: ActionSet) -> Self:
         """Return the same method with an action set that allows less, see :func:`robust_recourse.actions.narrow`."""

@@ -43,7 +43,8 @@ class RobustBayesianRecourse(PosteriorMethod):
     delta_plus : float, optional
         Budget beyond the cost of the boundary point; not used if odds are promised. None for 0.2 or, for a frame, what
         the cheapest row costs more of which the model is as sure as of four in five accepted training rows (a network:
-        of half), or the nearest of these rows if that is cheaper; half of the samples are then around that row.
+        of half), or the nearest of these rows if that is cheaper; half of the samples are then around that row. Where a
+        jury promises a survival, None spends nothing until its last attempt.
     target_odds : float, optional
         Promised odds, at most 1: instead of the least worst-case odds within a budget, find the least cost at which
         the worst-case odds are at most these. Each person then gets the margin that their own neighbourhood needs.
@@ -71,7 +72,8 @@ class RobustBayesianRecourse(PosteriorMethod):
         Least probability of the favourable class that is accepted, or the last score; None for the model's decision.
     margin : float, optional
         Least probability of the favourable class that the *search* asks the present model for. What is valid is still
-        what the model decides.
+        what the model decides. Where it is out of reach, the row with the largest probability that was found is
+        returned, with the status "margin out of reach".
     jury : Jury, optional
         Retrained models whose consent the search asks for, too: boundary, neighbourhood and recourse are those of what
         the present model and a share of the jury accept. See :class:`robust_recourse.Jury`.

@@ -41,6 +41,8 @@ class Method(Protocol):
         Whether it also moves people for whom a switch of categories is enough.
     counts_votes : bool
         Whether it asks its jury itself, in `solve`. The criterion of the search is then without the jury.
+    n_compared : int
+        Of how many recourses the first is the cheapest where a survival is promised, also for whoever wants one only.
     promises : bool
         Whether a recourse has to keep more than the model's consent.
     sureness : float or None
@@ -63,6 +65,7 @@ class Method(Protocol):
     switches: ClassVar[bool]
     goes_beyond: ClassVar[bool]
     counts_votes: ClassVar[bool]
+    n_compared: ClassVar[int]
 
     @property
     def needs_boundary(self) -> bool:
@@ -81,6 +84,10 @@ class Method(Protocol):
 
     def asking(self, margin: float | None, jury: Jury | None) -> Method:
         """Return the same method with another criterion; without any, its candidates are all accepted rows."""
+        ...
+
+    def sparing(self) -> Method:
+        """Return the same method without a default budget beyond the cheapest row; itself if it has none."""
         ...
 
     def look(self) -> Look:

@@ -27,7 +27,13 @@ _NOT_ALL = " The time limit passed before all further recourses of this row were
 
 
 def several(
-    method: Method, space: Space, people: IntArray, masks: BoolArray, n_recourses: int, deadline: Deadline | None
+    method: Method,
+    space: Space,
+    people: IntArray,
+    masks: BoolArray,
+    n_recourses: int,
+    deadline: Deadline | None,
+    n_wanted: int | None = None,
 ) -> list[list[Answer]]:
     """Find up to `n_recourses` recourses for every person that change different sets of columns, the cheapest first.
 
@@ -50,6 +56,8 @@ def several(
         How many recourses at most.
     deadline : Deadline or None
         When to stop.
+    n_wanted : int, optional
+        How many somebody waits for, if these are fewer: who has as many is not told that there was no time for more.
 
     Returns
     -------
@@ -78,7 +86,7 @@ def several(
             person.offer(recourse, mask)
         for person in wanting:
             person.choose()
-    return [person.ranked(n_recourses) for person in known]
+    return [person.ranked(n_recourses if n_wanted is None else n_wanted) for person in known]
 
 
 def _search(
