@@ -49,6 +49,8 @@ def reason(error: BaseException) -> str:
     text = in_options(" ".join(str(error).split()))
     if isinstance(error, OSError) and error.filename is not None:
         text = f"{error.filename}: {error.strerror or text}"
+    elif isinstance(error, BrokenPipeError):
+        text = "standard output was closed before everything was printed."
     elif isinstance(error, MemoryError):
         text = (
             f"there is not enough memory{f' ({text})' if text else ''}. Use smaller numbers, or fewer rows at a time."
