@@ -9,7 +9,7 @@ TORCH ?=
 # One thread: benchmarks are ratios, and small matrices are faster without threads.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help setup demo test quick coverage reproduce bench promises jury tables pins pinned page lint docs clean
+.PHONY: help setup demo test quick coverage reproduce bench promises jury tables gate pins pinned page lint docs clean
 
 help:  ## Show what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -48,6 +48,9 @@ jury: $(READY)  ## Measure what juries buy and cost on the data sets, half an ho
 
 tables: $(READY)  ## Measure what comes out on real tables, a minute or two for each and every model
 	$(ONE_THREAD) $(BIN)/python benchmarks/tables.py
+
+gate: $(READY)  ## Compare cost and questions of every person with what is recorded, three minutes; ARGS=--record records
+	$(ONE_THREAD) $(BIN)/python benchmarks/engine_gate.py $(ARGS)
 
 pins: $(READY)  ## Record again what the pins of the tests see; WHICH="paper tables" for some of them
 	$(ONE_THREAD) $(BIN)/python tests/pins/pinning.py $(WHICH)
