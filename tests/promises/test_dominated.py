@@ -100,3 +100,18 @@ def test_a_budget_that_somebody_names_is_spent(told, bank):
     assert (spending.status == Status.OK).all()
     assert (spending.cost > one.cost[:4] + 0.2).any()
     assert (spending.worst_case_odds <= one.worst_case_odds[:4]).all()
+
+
+@pytest.mark.slow
+def test_of_several_plans_that_are_checked_and_not_promised_none_beats_another(told, bank):
+    search, people, _, _ = told
+    jury = search.jury.asking(survival=None, quorum=0.5)
+    checked = RobustBayesianRecourse(**{**search.get_params(deep=False), "jury": jury, "delta_plus": 0.0}).fit(bank[0])
+    four, one = checked.explain(people, n_recourses=4), checked.explain(people)
+    unchecked = RobustBayesianRecourse(**{**checked.get_params(deep=False), "jury": jury.asking(check=None)})
+    assert len(unchecked.fit(bank[0]).explain(people, n_recourses=4)) > len(four) > len(people)
+    for i in range(len(four)):
+        mine = np.flatnonzero(four.person == four.person[i])
+        assert not any(beaten(four, i, four, j) for j in mine)
+    first = four[np.asarray(four.rank) == 1]
+    assert (first.cost <= one.cost).all()

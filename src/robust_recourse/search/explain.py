@@ -47,7 +47,7 @@ def explain(
     everybody = [next(found) if known is None else [known] for known in answers]
     if earlier is not None:
         everybody = keep_earlier(method, space, earlier, everybody)
-    return collect(method, space, judged(method, space, everybody))
+    return collect(method, space, judged(method, space, everybody, n_recourses))
 
 
 def _without_search(method: Method, space: Space, deadline: Deadline | None) -> list[Answer | None]:

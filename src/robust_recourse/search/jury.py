@@ -13,7 +13,7 @@ from robust_recourse.search.plans import asked_about, each
 from robust_recourse.search.run import asks_for_more, decides
 from robust_recourse.search.several import several
 from robust_recourse.search.space import Space
-from robust_recourse.search.survival import bounded, promises_survival, proved
+from robust_recourse.search.survival import bounded, promises_survival, proved, undominated
 
 __all__ = ["consented", "judged"]
 
@@ -35,12 +35,17 @@ def consented(
     return best_reachable(method, space, people, masks, n_recourses, deadline, found)
 
 
-def judged(method: Method, space: Space, found: list[list[Answer]]) -> list[list[Answer]]:
-    """Ask the jury, and its check, about exactly the rows that are returned; one list of answers for every person."""
+def judged(method: Method, space: Space, found: list[list[Answer]], n_recourses: int = 1) -> list[list[Answer]]:
+    """Ask the jury, and its check, about exactly the rows that are returned; one list of answers for every person.
+
+    Of up to `n_recourses` of a person, those stay of which the check proves more than of all that cost less.
+    """
     jury = method.jury
     if jury is None:
         return found
     how = decides(method)
     share = asked_about(space, found, lambda X, rows: jury.accepts(X, rows, how).mean(axis=1))
     found = each(found, lambda answer, at: replace(answer, jury_share=float(share[at])))
-    return found if jury.check is None else bounded(jury, method, space, found)
+    if jury.check is None:
+        return found
+    return [undominated(answers) for answers in bounded(jury, method, space, found, n_recourses - 1)]

@@ -18,7 +18,7 @@ from robust_recourse.search.run import decides
 from robust_recourse.search.several import several
 from robust_recourse.search.space import Space
 
-__all__ = ["bounded", "promises_survival", "proved"]
+__all__ = ["bounded", "promises_survival", "proved", "undominated"]
 
 _SURVIVAL = (
     "A survival of {:g} could not be proved at a confidence of {:g}: after {} searches, each with a stricter jury, at "
@@ -107,13 +107,23 @@ def _attempts(method: Method, jury: Jury) -> list[Method]:
     return [*searches, method.asking(method.margin, juries[-1])]
 
 
-def _offered(answers: list[Answer], survival: float, n_recourses: int) -> list[Answer]:
-    """Keep the first recourse and, if it keeps the promise, those that have a better bound than all that cost less."""
+def undominated(answers: list[Answer]) -> list[Answer]:
+    """Keep the first recourse, and those that have a better bound than all that cost less."""
     kept = answers[:1]
-    if _bound(answers[0]) >= survival:
-        for answer in answers[1:]:
-            if len(kept) < n_recourses and _bound(answer) > _bound(kept[-1]):
-                kept.append(answer)
+    for answer in answers[1:]:
+        if _bound(answer) > _bound(kept[-1]):
+            kept.append(answer)
+    return _answering_for(answers, kept)
+
+
+def _offered(answers: list[Answer], survival: float, n_recourses: int) -> list[Answer]:
+    """Keep the first recourse and, if it keeps the promise, better ones as far as somebody wants them."""
+    kept = undominated(answers)[:n_recourses] if _bound(answers[0]) >= survival else answers[:1]
+    return _answering_for(answers, kept)
+
+
+def _answering_for(answers: list[Answer], kept: list[Answer]) -> list[Answer]:
+    """Let the first of those that are kept answer for the questions about the others."""
     asked = sum(answer.n_queries for answer in answers) - sum(answer.n_queries for answer in kept)
     return [replace(kept[0], n_queries=kept[0].n_queries + asked), *kept[1:]]
 
