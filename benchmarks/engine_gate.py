@@ -1,6 +1,6 @@
 """Is the search as good as it was? Cost and questions of every person, beside what was recorded. `make gate`.
 
-    python benchmarks/engine_gate.py                                # all cases; two minutes on two cores
+    python benchmarks/engine_gate.py                                # all cases; two to three minutes on two cores
     python benchmarks/engine_gate.py --only wide24.boosted steps    # those whose names contain one of these
     python benchmarks/engine_gate.py --people 5                     # the first of each case
     python benchmarks/engine_gate.py --record                       # write engine_gate.csv anew

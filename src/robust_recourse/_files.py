@@ -44,8 +44,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a file beside `path` to write to, and move it there at the end: whoever looks sees all of it or nothing.
 
     Most files hold rows of people, so a new file is for its owner alone, and so is a folder that is made for it. A file
-    that is there is replaced, and keeps its permissions: who widened them meant it. Whatever goes wrong, it stays as it
-    is. What a killed process left behind is removed. An `OSError`, such as that of a full disk, names `path`.
+    that is there is replaced, and keeps its permissions. Whatever goes wrong, it stays as it is. What a killed process
+    left behind is removed. An `OSError`, such as that of a full disk, names `path`.
     """
     target = Path(os.path.realpath(path))  # a link stays one
     name = os.fspath(target.parent / f"{_TEMPORARY}{_host()}-{os.getpid()}-{secrets.token_hex(6)}")

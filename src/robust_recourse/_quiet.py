@@ -21,7 +21,8 @@ if hasattr(os, "register_at_fork"):  # a child must not begin with the file in p
 def quiet_solver() -> Iterator[None]:
     """Keep lines of HiGHS from the standard output of the process; what other threads write there comes a little later.
 
-    Some releases print a line when they repair a solution, also where all output is switched off.
+    Some releases print a line when they repair a solution, also where all output is switched off. A program that
+    another thread starts meanwhile, other than by a fork of this process, keeps the temporary file as its output.
     """
     with _ONE, ExitStack() as stack:
         try:

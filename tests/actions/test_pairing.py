@@ -60,7 +60,7 @@ def test_tables_that_do_not_belong_together_are_refused(before, after, error, ma
     [
         ([[1.0, 2.0]], "before has 2 rows, but after has 1"),
         ([[1.0], [2.0]], "after must have 2 columns, got 1"),
-        ([1.0, 2.0], "after must be two-dimensional"),
+        ([1.0, 2.0], r"after is one row \(a list\). Pass \[after\], a table with one row"),
     ],
 )
 def test_arrays_have_the_same_shape(after, match):

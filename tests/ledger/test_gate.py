@@ -262,6 +262,33 @@ def test_cells_of_another_type_do_not_pass(tmp_path, clock, found, people, metho
         gate(str(path), clock)
 
 
+@pytest.mark.parametrize("batch", [1, 4, 13])
+def test_a_row_that_is_there_twice_is_found_wherever_a_batch_ends(
+    tmp_path, clock, found, people, method, monkeypatch, batch
+):
+    monkeypatch.setattr("robust_recourse.ledger.verifying._BATCH", batch)
+    path = tmp_path / "promises.db"
+    ledger = Ledger(path, clock=clock)
+    ledger.record(found, people=people, model="m", method=method, until="2027-05-31")
+    store, rows = Store(str(path)), ledger.head.number
+    assert rows == 13
+    names = [column["name"] for column in store.columns["ledger_entries"]]
+    store.run(
+        (f"CREATE TABLE free ({', '.join(names)})", {}),
+        ("INSERT INTO free SELECT * FROM ledger_entries", {}),
+        ("DROP TABLE ledger_entries", {}),
+        ("ALTER TABLE free RENAME TO ledger_entries", {}),
+    )
+    assert ledger.verify(ledger.head) == []
+    whole = store.whole["ledger_entries"]
+    for number in (1, 4, 13):
+        for about in (None, 2):
+            added = whole[number - 1] | {"kind": "withdrawn", "about": about, "facts": "{}"}
+            store.put("ledger_entries", [*whole, added], anew=True)
+            with pytest.raises(LedgerDamagedError, match=f"entry {number}"):
+                gate(str(path), clock, str(ledger.head))
+
+
 def test_others_may_write_while_a_model_is_asked(ledger, record, found, people):
     record(found=found[:6], people=people[:6])
     head = ledger.head

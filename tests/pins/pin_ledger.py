@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pytest
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -21,6 +22,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from robust_recourse import ActionSet, NearestAccepted
+
+pytest.importorskip("sqlalchemy")
 from robust_recourse.ledger import Ledger, LedgerError
 
 ADDED = 8  # broken promises whose additions are recorded

@@ -6,13 +6,12 @@ may change rows, costs, statuses and questions, "tables" the types that come bac
 people do not depend on their company, and that files read back, nobody may change.
 """
 
-import sys
 import warnings
 from decimal import Decimal
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from tests.pins.pinning import digest
 
 from robust_recourse import (
     ROAR,
@@ -25,11 +24,6 @@ from robust_recourse import (
     RobustBayesianRecourse,
     Wachter,
 )
-
-sys.path.insert(0, str(Path(__file__).parent))
-from pinning import digest
-
-sys.path.pop(0)
 
 METHODS = {  # with less to do than by default
     RobustBayesianRecourse: {"delta_plus": 0.2, "n_samples": 40},

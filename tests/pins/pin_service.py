@@ -13,10 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
 import numpy as np
 import pandas as pd
-import uvicorn
+import pytest
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -24,8 +23,11 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from tests.pins.refused import PROMISES, RECOURSE, TOKEN, VERDICT, closed, everything
 
 from robust_recourse import ActionSet, NearestAccepted, save
-from robust_recourse.service import Settings, make_app
-from robust_recourse.service.settings import Most
+
+httpx, uvicorn = map(pytest.importorskip, ("httpx", "uvicorn"))
+pytest.importorskip("fastapi")
+from robust_recourse.service import Settings, make_app  # noqa: E402
+from robust_recourse.service.settings import Most  # noqa: E402
 
 
 def observe(folder: Path) -> dict[str, list[Any]]:

@@ -47,9 +47,12 @@ def names() -> list[str]:
 
 def module_of(name: str) -> ModuleType:
     """Return the module of a pin."""
+    from cloudpickle import register_pickle_by_value
+
     spec = importlib.util.spec_from_file_location(f"pin_{name}", FOLDER / f"pin_{name}.py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # so that what it defines can be pickled
+    register_pickle_by_value(module)  # and read where nobody can import it: in workers
     spec.loader.exec_module(module)
     return module
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -49,6 +51,53 @@ def test_an_error_gives_the_output_back(capfd):
         raise ZeroDivisionError
     os.write(1, b"here\n")
     assert capfd.readouterr().out == "here\n"
+
+
+def test_solvers_of_several_threads_give_the_output_back(capfd):
+    """The second begins only when the first has ended: else it would give back what the first put in its place."""
+    within, go_on = threading.Event(), threading.Event()
+
+    def first():
+        with quiet_solver():
+            within.set()
+            go_on.wait(60)
+
+    def second():
+        within.wait(60)
+        threading.Timer(0.2, go_on.set).start()
+        with quiet_solver():
+            assert go_on.is_set()
+
+    with ThreadPoolExecutor(2) as pool:
+        for done in [pool.submit(first), pool.submit(second)]:
+            done.result(60)
+    os.write(1, b"here\n")
+    assert capfd.readouterr().out == "here\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
+def test_a_process_that_is_forked_meanwhile_has_the_output():
+    script = """
+import os, threading
+from robust_recourse._quiet import quiet_solver
+within, go_on = threading.Event(), threading.Event()
+def solve():
+    with quiet_solver():
+        within.set()
+        go_on.wait(60)
+thread = threading.Thread(target=solve)
+thread.start()
+within.wait(60)
+threading.Timer(0.2, go_on.set).start()
+child = os.fork()
+if not child:
+    os.write(1, b"child")
+    os._exit(0)
+os.waitpid(child, 0)
+thread.join()
+"""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", script], check=True, capture_output=True)
+    assert done.stdout == b"child"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="file descriptors of POSIX")

@@ -30,6 +30,8 @@ CASES = [
     (MIXED.head(2).to_dict("records"), TypeError, r"X is a list of rows that are dicts. Pass pd.DataFrame\(X\)."),
     (list(ROW), TypeError, r"X is one row without names \(a list\). Pass pd.DataFrame\(\[X\], columns=...\)"),
     (ROW.to_numpy(), TypeError, r"X is one row without names \(an array\). Pass pd.DataFrame\(\[X\], columns=...\)"),
+    ([[1, [2, 3]]], TypeError, "X must be a frame, as the training rows were"),
+    ({"income": [[1], [2, 3]]}, TypeError, r"X is a dict. Pass pd.DataFrame\(X\)."),
     (MIXED.head(2).to_numpy(), TypeError, r"which an array does not hold. Pass pd.DataFrame\(X, columns=...\)."),
 ]
 NUMBERS = [

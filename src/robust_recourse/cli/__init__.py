@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from robust_recourse import __version__
 from robust_recourse.cli import _actions, _check, _datasets, _demo, _experiments, _explain, _ledger, _serve, _tune
-from robust_recourse.cli._ending import Terminated, complain, defect, ending, flush, reason
+from robust_recourse.cli._ending import Terminated, complain, defect, ending, flush, reason, unread
 from robust_recourse.cli._options import positive_integer
 
 __all__ = ["main", "positive_integer"]
@@ -18,9 +18,9 @@ _STOPPED = (2, 130, 143)  # exit codes that say already that something went wron
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code.
 
-    It is 0 if all went well, 1 if a target that was asked for strictly is out of reach, if promises are broken or if a
-    ledger does not add up, 2 for input that cannot be used and whatever else goes wrong, with one line on standard
-    error that says why, 130 after an interruption from the keyboard, and 143 if the process was told to end.
+    It is 0 if all went well, 1 if a target that was asked for strictly is out of reach, if too few promises are kept or
+    if ``ledger verify`` finds a damaged entry, 2 for input that cannot be used and whatever else goes wrong, with one
+    line on standard error that says why, 130 after an interruption from the keyboard, and 143 after SIGTERM.
     """
     arguments = _parser().parse_args(argv)
     code = _run(arguments)
@@ -28,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         flush()
     except (OSError, ValueError) as error:
         if code not in _STOPPED:
-            complain(reason(error))
+            complain(unread(error))
             code = 2
     return code
 

@@ -16,7 +16,7 @@ from typing import Any
 from robust_recourse.cli._wording import in_options
 from robust_recourse.notices.values import printable
 
-__all__ = ["Terminated", "complain", "defect", "ending", "flush", "reason"]
+__all__ = ["Terminated", "complain", "defect", "ending", "flush", "reason", "unread"]
 
 
 _LONGEST = 800  # signs of a line that quotes what was given
@@ -49,8 +49,6 @@ def reason(error: BaseException) -> str:
     text = in_options(" ".join(str(error).split()))
     if isinstance(error, OSError) and error.filename is not None:
         text = f"{error.filename}: {error.strerror or text}"
-    elif isinstance(error, BrokenPipeError):
-        text = "standard output was closed before everything was printed."
     elif isinstance(error, MemoryError):
         text = (
             f"there is not enough memory{f' ({text})' if text else ''}. Use smaller numbers, or fewer rows at a time."
@@ -67,10 +65,17 @@ def defect(error: BaseException) -> str:
     """Say in one line that a command ended as none should, and show where that happened."""
     cause = error.__context__
     if isinstance(error, SystemExit) and isinstance(cause, OSError):  # as rich leaves when nobody reads any more
-        return reason(cause)
-    with suppress(OSError, ValueError):
-        traceback.print_exception(error)
+        return unread(cause)
+    if sys.stderr is not None:  # it would be printed to standard output
+        with suppress(OSError, ValueError):
+            traceback.print_exception(error)
     return f"this should not happen: {type(error).__name__}: {reason(error)}"
+
+
+def unread(error: BaseException) -> str:
+    """Say in one line why standard output takes no more."""
+    closed = "standard output was closed before everything was printed."
+    return closed if isinstance(error, BrokenPipeError) else reason(error)
 
 
 def complain(text: str) -> None:

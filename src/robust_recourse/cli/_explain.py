@@ -61,8 +61,8 @@ example:
 
 What is finished is kept in a folder beside the file of --out until everything is: a command that was interrupted
 continues there when it is run again. Retrained models are pickles, sealed with a key of this user: those that somebody
-else wrote are not opened. Exit codes: 0 if all went well, 2 for input that cannot be used, 130 when
-interrupted, 143 when terminated; of a data set, 1 if some files or parts could not be explained."""
+else wrote are not opened. Exit codes: 0 if all went well, 2 for input that cannot be used or any other failure, 130
+when interrupted, 143 when terminated; of a data set, 1 if some files or parts could not be explained."""
 
 
 def add_to(commands: Commands) -> None:

@@ -30,7 +30,7 @@ def add_to(commands: Commands) -> None:
         "ledger",
         help="look at promises, verify them, export them, forget a person",
         description="Look at the promises of a ledger. Exit codes: 0 if all went well, 1 if 'verify' finds an entry\n"
-        "that does not add up, 2 for input that cannot be used.",
+        "that does not add up, 2 for input that cannot be used or any other failure.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parts = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
@@ -125,9 +125,7 @@ def _forget(arguments: argparse.Namespace) -> int:
 
 def _clock(arguments: argparse.Namespace) -> int:
     ledger = open_ledger(arguments)
-    print_line(
-        f"Entry {ledger.confirm_clock(reason=arguments.reason):,} says why the clock is right. Others follow on it."
-    )
+    print_line(f"Recorded as entry {ledger.confirm_clock(reason=arguments.reason):,}. The ledger can be used again.")
     return 0
 
 

@@ -74,7 +74,7 @@ def _survival(method: Any) -> str:
     if method.jury is None or method.jury.check is None:
         return f"{NOT_MEASURED}."
     sure = f"with {percent(method.jury.confidence)} confidence for each"
-    return f"Survival: {sure}, the column survival_bound has the least share of {APART} that accept the result."
+    return f"Survival: the column survival_bound says what share of {APART} at least accept each result, {sure}."
 
 
 def explain_many(method: Any, arguments: argparse.Namespace) -> int:

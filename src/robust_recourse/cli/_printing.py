@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from robust_recourse.cli._ending import unread
 from robust_recourse.notices.values import printable
 
 if TYPE_CHECKING:
@@ -24,7 +27,8 @@ def need_output() -> None:
 
 def print_line(text: object) -> None:
     """Print a line, or several, to standard output; what is not printable is shown as an escape."""
-    print("\n".join(map(printable, str(text).split("\n"))))  # noqa: T201
+    with _to_somebody():
+        print("\n".join(map(printable, str(text).split("\n"))))  # noqa: T201
 
 
 def print_table(frame: pd.DataFrame, title: str) -> None:
@@ -50,8 +54,18 @@ def show(table: Table, title: str) -> None:
     console = Console()
     if not console.is_terminal:
         console.width = _WIDEST
-    console.print(Text(printable(title), style="table.title"), soft_wrap=True)
-    console.print(table)
+    with _to_somebody():
+        console.print(Text(printable(title), style="table.title"), soft_wrap=True)
+        console.print(table)
+
+
+@contextmanager
+def _to_somebody() -> Iterator[None]:
+    """Say what it means if nobody reads any more."""
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise BrokenPipeError(unread(error)) from None
 
 
 def _cell(value: Any) -> str:

@@ -94,14 +94,14 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
             type=positive_number,
             default=default,
             metavar="SECONDS",
-            help=f"until the {part} of a request has come (default: %(default)g)",
+            help=f"time for the {part} of a request to arrive (default: %(default)g)",
         )
     limits.add_argument(
         "--connections",
         type=positive_integer,
         default=1000,
         metavar="N",
-        help="of a worker at most; fewer if its limit on descriptors is lower (default: %(default)s)",
+        help="most connections of a worker; fewer if its limit on descriptors is lower (default: %(default)s)",
     )
     promises = parser.add_argument_group("promises")
     add_ledger(promises, required=False)

@@ -27,7 +27,7 @@ _TOLD = {
     "unable to open database file": "the file cannot be opened: its folder must exist, and one may write to it",
     "file is not a database": "this is no ledger: the file is no database, or it is damaged",
     "malformed": "the file is damaged. Restore it from a copy; nothing was recorded",
-    "could not decode": "the file holds text that is none, and is damaged. Verify the ledger; nothing was recorded",
+    "could not decode": "the file is damaged: some text cannot be decoded. Verify the ledger; nothing was recorded",
     "disk i/o error": "the disk does not work, or is full. Nothing was recorded",
     "database is locked": "another process has been writing for too long. Nothing was recorded; try again",
 }

@@ -66,13 +66,8 @@ def read_all(connection: Connection, *, alone: bool = False) -> Iterator[Any]:
     else:
         joined = entries.outerjoin(personal, personal.c.number == entries.c.number)
         chosen = select(*entries.c, *(personal.c[name].label(f"own_{name}") for name in names)).select_from(joined)
-    chosen, last = chosen.order_by(entries.c.number).limit(_BATCH), None
-    while True:
-        rows = connection.execute(chosen if last is None else chosen.where(entries.c.number > last)).all()
-        yield from rows
-        if len(rows) < _BATCH:
-            return
-        last = rows[-1][0]
+    # Not page by page: a number that is there twice must not be passed over.
+    yield from connection.execute(chosen.order_by(entries.c.number).execution_options(yield_per=_BATCH))
 
 
 def _flaws(connection: Connection, known: Head | str | None) -> Iterator[Flaw]:

@@ -25,7 +25,7 @@ _BACK = (0.0, 0.5, 0.75, 0.9)  # of a change that are tried instead of it
 _ROUNDS = 40  # of changes of one column, at most
 _PEOPLE = 64  # whose rows are asked about together
 _GRAIN = 1e-9  # of probabilities: their last bits depend on what else is in a batch
-_FOUND = "This row was found by raising the probability column by column, where a search towards accepted rows ended."
+_FOUND = "The search towards accepted rows ended short of this row. Raising the probability column by column found it."
 
 
 class Climb:

@@ -48,7 +48,7 @@ class Guarded(H11Protocol):
         others = [one for one in self.connections if one is not self and isinstance(one, Guarded)]
         if len(others) < room(self._most.connections):
             return
-        LOG.warning("%d connections are open: more take the places of those that have sent no request.", len(others))
+        LOG.warning("%d connections are open: new ones replace those that have sent no request.", len(others))
         min((one for one in others if one.waits), key=Guarded._merit, default=self).drop()
 
     def connection_lost(self, exc: Exception | None) -> None:

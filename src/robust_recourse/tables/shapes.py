@@ -36,7 +36,7 @@ def check_table(X: Any, name: str, columns: pd.Index | None = None, *, framed: b
     if all(callable(getattr(X, method, None)) for method in ("to_frame", "to_pandas")) and not hasattr(X, "columns"):
         raise TypeError(f"{name} is one column (a Series of {_library(X)}). Pass a table, such as {name}.to_frame().")
     if isinstance(X, Mapping):
-        if all(np.ndim(value) == 0 for value in X.values()):
+        if all(map(_is_cell, X.values())):
             raise TypeError(f"{name} is one row (a {kind}). Pass pd.DataFrame([{name}]), a table with one row.")
         raise TypeError(f"{name} is a {kind}. Pass pd.DataFrame({name}).")
     if isinstance(X, list | tuple) and X and all(isinstance(row, Mapping) for row in X):
@@ -65,7 +65,11 @@ def _of_series(X: pd.Series, name: str, columns: pd.Index | None) -> str:
 def _is_flat(X: Any) -> bool:
     if isinstance(X, np.ndarray):
         return X.ndim == 1
-    return isinstance(X, list | tuple) and bool(X) and all(np.ndim(cell) == 0 for cell in X)
+    return isinstance(X, list | tuple) and bool(X) and all(map(_is_cell, X))
+
+
+def _is_cell(value: Any) -> bool:
+    return isinstance(value, str | bytes) or not hasattr(value, "__len__")
 
 
 def _library(X: Any) -> str:
