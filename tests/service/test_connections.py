@@ -189,14 +189,14 @@ def test_a_body_that_does_not_come_is_answered(strict):
         assert json.loads(body)["type"] == "/docs#problem-too-slow"
 
 
-def test_a_slow_client_is_answered(strict, refused, rows_of):
+def test_a_slow_client_is_answered(client, refused, rows_of):
     """Its head and its body come in parts, each within its limit."""
     body = json.dumps({"rows": rows_of(refused.head(1))}).encode()
     head = (
         f"POST /v1/verdict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
     )
     message = f"{head}\r\n\r\n".encode() + body
-    with connect(strict) as wire:
+    with connect(str(client.base_url)) as wire:
         for start in range(0, len(message), len(message) // 6):
             wire.sendall(message[start : start + len(message) // 6])
             threading.Event().wait(0.1)
@@ -204,13 +204,14 @@ def test_a_slow_client_is_answered(strict, refused, rows_of):
 
 
 @pytest.mark.parametrize("reads", [True, False])
-def test_an_answer_is_sent_as_long_as_somebody_reads_it(strict, reads):
+def test_an_answer_is_sent_as_long_as_somebody_reads_it(request, client, reads):
     """Answers of more than the system keeps for a connection, which one client reads slowly and another not at all."""
+    url = str(client.base_url) if reads else request.getfixturevalue("strict")
     ask, times = b"GET /page.js HTTP/1.1\r\nHost: localhost\r\n\r\n", 240
-    expected = times * len(httpx.get(f"{strict}/page.js").content)
+    expected = times * len(httpx.get(f"{url}/page.js").content)
     assert expected > 16 * 2**20
     taken = 0
-    with connect(strict) as wire:
+    with connect(url) as wire:
         wire.sendall(times * ask)
         threading.Event().wait(0.5 if reads else 3.0)
         with contextlib.suppress(ConnectionError):

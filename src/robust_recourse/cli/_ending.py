@@ -35,7 +35,7 @@ def ending() -> Iterator[None]:
     main = threading.current_thread() is threading.main_thread()
     before = signal.signal(signal.SIGTERM, _terminate) if main else None
     shown = warnings.showwarning
-    warnings.showwarning = _show
+    warnings.showwarning = _Lines()
     try:
         yield
     finally:
@@ -103,5 +103,14 @@ def _terminate(_number: int, _frame: FrameType | None) -> None:
     raise Terminated
 
 
-def _show(message: Warning | str, *_: Any, **__: Any) -> None:
-    complain(f"warning: {printable(in_options(' '.join(str(message).split())))}")
+class _Lines:
+    """Shows every warning as a line, and once: a table that is read twice is warned of once."""
+
+    def __init__(self) -> None:
+        self._shown: set[str] = set()
+
+    def __call__(self, message: Warning | str, *_: Any, **__: Any) -> None:
+        line = f"warning: {printable(in_options(' '.join(str(message).split())))}"
+        if line not in self._shown:
+            self._shown.add(line)
+            complain(line)
