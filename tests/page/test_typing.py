@@ -210,3 +210,46 @@ def test_no_model_is_asked_about_a_value_that_was_not_understood(opened, amounts
     moved(page, "income").press("Tab")
     page.locator(".whatif [data-state=said]").wait_for()
     assert [(row["income"], row["age"]) for row in rows_but(today, bodies)] == [(1.5, 40)]
+
+
+@pytest.mark.parametrize(
+    ("options", "text", "value", "others"),
+    [
+        (ENGLISH, "1.5", 1.5, "1,5"),
+        (ENGLISH, "1,500", 1500, "1500"),
+        (GERMAN, "1.500", 1500, "1500"),
+        (GERMAN, "1500,5", 1500.5, "1500.5"),
+    ],
+)
+def test_another_language_writes_what_was_understood_in_its_signs(opened, amounts, options, text, value, others):
+    page = opened(amounts, **options)
+    other, locale = ("de", "de-DE") if options == ENGLISH else ("en", "en-GB")
+    bodies = sent(page, "recourse")
+    write(entered(page, "income"), text)
+    entered(page, "income").press("Tab")
+    page.get_by_role("combobox").first.select_option(other)
+    page.get_by_role("button", name=SEARCH[locale]).wait_for()
+    field = entered(page, "income")
+    assert field.input_value() == others
+    assert field.get_attribute("aria-invalid") is None
+    page.get_by_role("button", name=SEARCH[locale]).click()
+    page.locator(".plans").wait_for()
+    page.wait_for_function("() => document.querySelector('.plans').ariaBusy === 'false'")
+    assert bodies[0]["rows"][0]["income"] == value
+
+
+def test_another_language_reads_again_what_was_not_understood(opened, amounts):
+    page = opened(amounts, **ENGLISH)
+    bodies = sent(page, "recourse")
+    write(entered(page, "income"), "1500,5")
+    entered(page, "income").press("Tab")
+    assert entered(page, "income").get_attribute("aria-invalid") == "true"
+    page.get_by_role("combobox").first.select_option("de")
+    page.get_by_role("button", name=SEARCH["de-DE"]).wait_for()
+    field = entered(page, "income")
+    assert field.input_value() == "1500,5"
+    assert "Verstanden: 1.500,5 €." in said_at(field)
+    page.get_by_role("button", name=SEARCH["de-DE"]).click()
+    page.locator(".plans").wait_for()
+    page.wait_for_function("() => document.querySelector('.plans').ariaBusy === 'false'")
+    assert bodies[0]["rows"][0]["income"] == 1500.5

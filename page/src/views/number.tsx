@@ -26,7 +26,7 @@ interface Props {
 }
 
 export function NumberField({ id, column, value, takes, range, remark, label, describedBy, needed, tried = 0, live, onRead }: Props) {
-  const { say, format } = useSpeech();
+  const { say, format, language } = useSpeech();
   const [typing, setTyping] = useState<{ text: string; left: boolean; tried: number } | null>(null);
   // What was last said to whoever keeps the value: if theirs is another one, the text is no longer about it.
   const heard = useRef(value);
@@ -49,6 +49,14 @@ export function NumberField({ id, column, value, takes, range, remark, label, de
   useEffect(() => {
     if (own?.left) read(own.text);
   }, [takes.low, takes.high]);
+  // Another language has other signs: what was understood is written in these, and what was not is read again.
+  const spoken = useRef(language);
+  useEffect(() => {
+    if (spoken.current === language) return;
+    spoken.current = language;
+    if (own && heard.current !== undefined) setTyping(null);
+    else if (own) read(own.text);
+  }, [language]);
 
   const judged = own !== null && (own.left || own.tried !== tried);
   const missing = needed && reading.value === null && !reading.wrong && (judged || tried > 0);
