@@ -4,6 +4,9 @@ Without a head that was kept elsewhere two alterations look like an honest ledge
 was cut off at an entry, with all that belongs to it, and a chain that was written anew as a whole.
 """
 
+import contextlib
+import sqlite3
+
 import pytest
 import sqlalchemy
 
@@ -287,6 +290,35 @@ def test_a_row_that_is_there_twice_is_found_wherever_a_batch_ends(
             store.put("ledger_entries", [*whole, added], anew=True)
             with pytest.raises(LedgerDamagedError, match=f"entry {number}"):
                 gate(str(path), clock, str(ledger.head))
+
+
+def test_an_index_that_hides_promises_does_not_pass(tmp_path, clock, found, people, method):
+    """The tables are as they were, but what is looked up in an index of SQLite is not."""
+    path = tmp_path / "promises.db"
+    ledger = Ledger(path, clock=clock)
+    ledger.record(found, people=people, model="m", method=method, until="2027-05-31")
+    head, whole = ledger.head, Store(str(path)).whole
+    promises = [row["number"] for row in whole["ledger_entries"] if row["kind"] == "promise"]
+
+    def write(*statements):
+        with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            connection.execute("PRAGMA writable_schema = on")
+            for statement in statements:
+                connection.execute(*statement)
+
+    index = "UPDATE sqlite_master SET sql = {} WHERE name = 'ledger_entries_kind'"
+    copied = "SELECT ?, 'withdrawn', ?, made, facts, sealed, previous, hash FROM ledger_entries WHERE number = ?"
+    write(
+        *((f"INSERT INTO ledger_entries {copied}", (head.number + k, k, k)) for k in promises),
+        (index.format("sql || ' WHERE number < 0'"),),
+    )
+    write(
+        (f"DELETE FROM ledger_entries WHERE number > {head.number}",),
+        (index.format("replace(sql, ' WHERE number < 0', '')"),),
+    )
+    assert Store(str(path)).whole == whole
+    with pytest.raises(LedgerDamagedError, match="the file contradicts itself"):
+        gate(str(path), clock, str(head))
 
 
 def test_others_may_write_while_a_model_is_asked(ledger, record, found, people):
