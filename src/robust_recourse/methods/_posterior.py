@@ -62,7 +62,6 @@ class PosteriorMethod(RecourseMethod):
     sure_: float | None
 
     goes_beyond = True
-    n_compared = 4  # a boundary point is the cheapest that is found, and with a column left alone others are found
 
     @property
     def needs_boundary(self) -> bool:
