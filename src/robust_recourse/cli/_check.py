@@ -14,9 +14,9 @@ from pandas.api import types
 
 from robust_recourse._files import write_atomically
 from robust_recourse.cli._model import add_decision, favourable_of, read_file
-from robust_recourse.cli._options import blaming, need_file, need_other_file, share
+from robust_recourse.cli._options import blaming, need_other_file, share
 from robust_recourse.cli._printing import need_output, print_line, print_table
-from robust_recourse.cli._recording import add_head, add_ledger, as_table, open_ledger
+from robust_recourse.cli._recording import add_head, add_ledger, as_table, ledger_file, open_ledger
 from robust_recourse.cli._tables import add_raw, add_reading, named, need_table, read_table, read_training, write_table
 from robust_recourse.models.predictor import ModelError
 from robust_recourse.result.future import Share
@@ -102,6 +102,7 @@ def _run(arguments: argparse.Namespace) -> int:
     need_output()
     _check_files(arguments)
     model, ledger = read_file(arguments), open_ledger(arguments)
+    _need_groups(arguments, ledger)
     current = None if arguments.current is None else _current(arguments, ledger.columns())
     try:
         check = ledger.check(
@@ -127,13 +128,25 @@ def _check_files(arguments: argparse.Namespace) -> None:
         if path is not None:
             need_table(path)
     inputs = [getattr(arguments, name) for name in ("model", "train", "others", "current")]
+    inputs.append(ledger_file(arguments))
+    outputs: dict[Path, str] = {}
     for option in ("html", "json", "honour"):
         path = getattr(arguments, option)
         if path is not None:
             need_other_file(f"--{option}", path, inputs)
-            need_file(path)
+            if other := outputs.get(path.resolve()):
+                raise ValueError(f"--{option} {path} is the file of --{other}, too. Name another one.")
+            outputs[path.resolve()] = option
     if arguments.current is not None and arguments.id is None:
         raise ValueError("--current needs --id: the column that says whose row it is.")
+
+
+def _need_groups(arguments: argparse.Namespace, ledger: Ledger) -> None:
+    """Fail before anything is recorded if people cannot be compared by a column."""
+    known = list(ledger.columns().columns) if arguments.group else []
+    for name in arguments.group:
+        if known and name not in known:
+            raise ValueError(f"The promises have no column {name!r}. They have {', '.join(map(str, known))}.")
 
 
 def _current(arguments: argparse.Namespace, columns: pd.DataFrame) -> pd.DataFrame:

@@ -29,7 +29,7 @@ from robust_recourse.cli._options import (
 from robust_recourse.cli._outcomes import Labelled, read_labelled
 from robust_recourse.cli._parts import Parts
 from robust_recourse.cli._printing import print_line, print_table
-from robust_recourse.cli._recording import add_recording, check_recording, record
+from robust_recourse.cli._recording import add_recording, check_recording, ledger_file, record
 from robust_recourse.cli._scenarios import add_scenarios
 from robust_recourse.cli._settings import chosen
 from robust_recourse.cli._tables import add_raw, add_reading, need_table, read_people, read_training, write_table
@@ -214,6 +214,10 @@ def _check_files(arguments: argparse.Namespace, *, many: bool) -> Parts:
     for path in (arguments.train, arguments.new, *(() if many else (arguments.refused, arguments.out))):
         if path is not None:
             need_table(path)
+    outputs = {} if many else {"--out": arguments.out, "--json": arguments.json}
+    for option, path in outputs.items():
+        if path is not None:
+            need_other_file(option, path, [ledger_file(arguments)])
     check_recording(arguments)
     if many:
         return Parts(arguments.folder or Path(f"{arguments.out.rstrip('/')}.parts"))

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from robust_recourse._files import write_atomically
-from robust_recourse.cli._options import need_file, need_report, positive_integer
+from robust_recourse.cli._options import need_file, need_other_file, need_report, positive_integer
 from robust_recourse.cli._printing import print_line, print_table
-from robust_recourse.cli._recording import add_head, add_ledger, as_table, open_ledger
+from robust_recourse.cli._recording import add_head, add_ledger, as_table, ledger_file, open_ledger
 from robust_recourse.cli._tables import add_raw, need_table, write_table
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _verify(arguments: argparse.Namespace) -> int:
 
 def _export(arguments: argparse.Namespace) -> int:
     ledger, out = open_ledger(arguments), arguments.out
-    need_file(out)
+    need_other_file("--out", out, [ledger_file(arguments)])
     if out.suffix.lower() == ".json":
         told = ledger.history(status=arguments.status)
         write_atomically(out, json.dumps(told, indent=2) + "\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,16 @@ if TYPE_CHECKING:
     from robust_recourse.ledger import Ledger
     from robust_recourse.result import Recourses
 
-__all__ = ["add_head", "add_ledger", "add_recording", "as_table", "check_recording", "open_ledger", "record"]
+__all__ = [
+    "add_head",
+    "add_ledger",
+    "add_recording",
+    "as_table",
+    "check_recording",
+    "ledger_file",
+    "open_ledger",
+    "record",
+]
 
 
 def add_ledger(group: Any, *, required: bool) -> None:
@@ -46,6 +56,14 @@ def add_recording(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--name", help="what the ledger calls the model (default: the name of its file)")
     group.add_argument("--note", default="", help="what else the ledger is to remember")
     group.add_argument("--replace", action="store_true", help="replace other open promises to the same people")
+
+
+def ledger_file(arguments: argparse.Namespace) -> Path | None:
+    """Return the file of a ledger, which no output may replace; None if it is none, or elsewhere."""
+    where = arguments.ledger
+    if where is None or ("://" in where and not where.startswith("sqlite")):
+        return None
+    return Path(where.partition(":///")[2].partition("?")[0] if "://" in where else where)
 
 
 def open_ledger(arguments: argparse.Namespace, *, create: bool = False) -> Ledger:

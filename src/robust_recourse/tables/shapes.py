@@ -57,7 +57,7 @@ def _of_series(X: pd.Series, name: str, columns: pd.Index | None) -> str:
     row = f"{name}.iloc[[0]] in place of {name}.iloc[0]"
     if columns is None:
         return f"{name} is a Series. Pass a table: {name}.to_frame() for one column, or for one row {row}."
-    if X.index.isin(columns).any():
+    if X.index.nlevels == columns.nlevels and X.index.isin(columns).any():
         return f"{name} is one row (a Series). Pass a table with one row, such as {row}."
     return f"{name} is one column (a Series). Pass a table with all columns of the training rows."
 
