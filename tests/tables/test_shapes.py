@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -30,6 +32,8 @@ CASES = [
     (MIXED.head(2).to_dict("records"), TypeError, r"X is a list of rows that are dicts. Pass pd.DataFrame\(X\)."),
     (list(ROW), TypeError, r"X is one row without names \(a list\). Pass pd.DataFrame\(\[X\], columns=...\)"),
     (ROW.to_numpy(), TypeError, r"X is one row without names \(an array\). Pass pd.DataFrame\(\[X\], columns=...\)"),
+    ("refused.csv", TypeError, "X must be a table, got str. Read the file first, such as with pd.read_csv."),
+    (Path("refused.csv"), TypeError, "X must be a table, got (Posix|Windows)Path. Read the file first"),
     ([[1, [2, 3]]], TypeError, "X must be a frame, as the training rows were"),
     ({"income": [[1], [2, 3]]}, TypeError, r"X is a dict. Pass pd.DataFrame\(X\)."),
     (MIXED.head(2).to_numpy(), TypeError, r"which an array does not hold. Pass pd.DataFrame\(X, columns=...\)."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -31,6 +32,8 @@ def check_table(X: Any, name: str, columns: pd.Index | None = None, *, framed: b
         The latter for a row that is a list of numbers.
     """
     kind = type(X).__name__
+    if isinstance(X, str | bytes | os.PathLike):
+        raise TypeError(f"{name} must be a table, got {kind}. Read the file first, such as with pd.read_csv.")
     if isinstance(X, pd.Series):
         raise TypeError(_of_series(X, name, columns))
     if all(callable(getattr(X, method, None)) for method in ("to_frame", "to_pandas")) and not hasattr(X, "columns"):
