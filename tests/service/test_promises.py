@@ -172,3 +172,18 @@ def test_a_wrong_clock_promises_nothing(serving, method, plan, tmp_path, caplog)
     assert "2099" not in answer.text
     assert "Set the clock of this machine right" in caplog.text
     assert late.head.number == 1
+
+
+def test_a_damaged_ledger_is_not_blamed_on_who_asks(serving, method, plan, tmp_path, caplog):
+    """Its flaws are for whoever runs the service: they stand in the log alone."""
+    path = tmp_path / "promises.db"
+    with serving(method, tmp_path, ledger=str(path)) as client:
+        assert promise(client, plan, "A-10").status_code == 201
+        engine = sqlalchemy.create_engine(f"sqlite:///{path}")
+        with engine.begin() as connection:
+            connection.execute(sqlalchemy.text("UPDATE ledger_entries SET facts = '{}' WHERE kind = 'run'"))
+        engine.dispose()
+        answer = promise(client, plan, "A-10")
+    assert answer.status_code == 503
+    assert "entry" not in answer.json()["detail"]
+    assert "entry 1" in caplog.text

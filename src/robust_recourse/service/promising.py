@@ -130,9 +130,9 @@ class Promises:
 
 def _problem(error: ValueError) -> Problem:
     """Return what the ledger does not allow, or that it cannot be used; messages of databases stay here."""
-    from robust_recourse.ledger import LedgerClockError, LedgerUnavailableError
+    from robust_recourse.ledger import LedgerClockError, LedgerDamagedError, LedgerUnavailableError
 
-    if isinstance(error, LedgerClockError | LedgerUnavailableError):
+    if isinstance(error, LedgerClockError | LedgerDamagedError | LedgerUnavailableError):
         _LOG.warning("the ledger cannot be used: %s", error)
         return Problem("unavailable", _BROKEN, headers={"Retry-After": "5"})
     return Problem("conflict", str(error))
