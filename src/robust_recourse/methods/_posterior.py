@@ -113,7 +113,7 @@ class PosteriorMethod(RecourseMethod):
                     "the odds cannot be told apart in floating point. Use a larger sigma."
                 )
 
-    def sparing(self) -> Self:
+    def without_default_budget(self) -> Self:
         """Return the same method without a default budget beyond the cheapest row; itself if it has none."""
         if self.delta_plus is not None or self.promises:
             return self

@@ -244,7 +244,7 @@ class RecourseMethod(ABC, BaseEstimator):  # type: ignore[misc]
             other.limits_ = _reachable(self.moves_.limits(), other.candidates_)
         return other
 
-    def sparing(self) -> Self:
+    def without_default_budget(self) -> Self:
         """Return the same method without a default budget beyond the cheapest row; itself if it has none."""
         return self
 

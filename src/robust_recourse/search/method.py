@@ -86,7 +86,7 @@ class Method(Protocol):
         """Return the same method with another criterion; without any, its candidates are all accepted rows."""
         ...
 
-    def sparing(self) -> Method:
+    def without_default_budget(self) -> Method:
         """Return the same method without a default budget beyond the cheapest row; itself if it has none."""
         ...
 

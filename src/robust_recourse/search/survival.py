@@ -99,7 +99,7 @@ def _attempts(method: Method, jury: Jury) -> list[Method]:
     What a method spends by default beyond the cheapest row buys other things than what was promised. So it spends
     nothing, but in the last attempt, which is to keep the promise whatever it costs.
     """
-    juries, thrifty = jury.attempts(), method.sparing()
+    juries, thrifty = jury.attempts(), method.without_default_budget()
     if thrifty is method:
         return [method.asking(method.margin, stricter) for stricter in juries]
     before = juries if len(juries) < jury.most_attempts else juries[:-1]

@@ -49,7 +49,7 @@ class Guarded(H11Protocol):
         if len(others) < room(self._most.connections):
             return
         LOG.warning("%d connections are open: new ones replace those that have sent no request.", len(others))
-        min((one for one in others if one.waits), key=Guarded._merit, default=self).drop()
+        min((one for one in others if one.waits), key=Guarded._first_to_drop, default=self).drop()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait for nothing more."""
@@ -97,7 +97,7 @@ class Guarded(H11Protocol):
         self.connections.discard(self)  # its place is free, although its descriptor is closed a moment later
         self.transport.abort()
 
-    def _merit(self) -> tuple[bool, int, float]:
+    def _first_to_drop(self) -> tuple[bool, int, float]:
         """Return what is least for the connection that is to be closed first."""
         # Of those that had a second the silent go first, then the slow, and bodies last. Of the others the oldest: an
         # honest client, too, is silent for a moment, and must not be pushed out by those who send half a head.
